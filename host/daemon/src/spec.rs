@@ -1,0 +1,66 @@
+//! What it takes to run one connection, after configuration, component, grants and secrets have been brought together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jackfield_engine::Component;
+use jackfield_engine::egress::Gate;
+use jackfield_engine::secret::Secrets;
+use jackfield_model::session::StartBudget;
+use jackfield_model::{ConnectionId, Generation, Space, limits};
+
+/// One connection, ready to run. Built by the configuration; nothing here is read from the environment any more.
+#[derive(Clone)]
+pub struct Spec {
+    /// Its name.
+    pub id: ConnectionId,
+    /// The code.
+    pub component: Component,
+    /// The number of that code on this connection.
+    pub generation: Generation,
+    /// The connector's configuration: a JSON object, valid against the descriptor's schema.
+    pub config: Arc<str>,
+    /// Where its contacts live.
+    pub space: Space,
+    /// Its door to the world: effective grants, `connect` map, secrets.
+    pub gate: Gate,
+    /// Its secrets.
+    pub secrets: Arc<Secrets>,
+    /// Bytes of durable state that it may keep; 0 when not granted.
+    pub state_bytes: u64,
+    /// Names the credential that the start budget belongs to; never the credential itself.
+    pub start_key: String,
+    /// What is counted against that key.
+    pub start_budget: Option<StartBudget>,
+    /// Component, configuration, grants and secrets in one hash: a parked connection is tried again when it changes.
+    pub fingerprint: String,
+    /// The operator's limits.
+    pub limits: Limits,
+}
+
+/// The operator's limits for one connection. Defaults are the ceilings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Linear memory of one guest instance, over all its memories, in bytes.
+    pub memory: usize,
+    /// Longest guest call.
+    pub call: Duration,
+    /// Longest frame, in bytes.
+    pub frame: usize,
+    /// Bytes of dispatches that may wait in the inbox before the session stops reading.
+    pub inbox: u64,
+    /// Instances of `transform` that run side by side.
+    pub transforms: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory: 64 * 1024 * 1024,
+            call: limits::CALL_TIME_MAX,
+            frame: limits::FRAME_BYTES_MAX,
+            inbox: 256 * 1024 * 1024,
+            transforms: 2,
+        }
+    }
+}

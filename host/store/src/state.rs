@@ -1,0 +1,32 @@
+//! A small durable map, private to a connection. Read here, written by a commit.
+
+use async_trait::async_trait;
+use jackfield_model::{Blob, ConnectionId};
+
+use crate::error::Result;
+
+/// One change of the map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// Sets a key.
+    Set {
+        /// The key.
+        key: String,
+        /// Its value.
+        value: Blob,
+    },
+    /// Removes a key.
+    Delete {
+        /// The key.
+        key: String,
+    },
+}
+
+/// The map, read side.
+#[async_trait]
+pub trait State: Send + Sync {
+    /// The value of a key.
+    async fn get(&self, connection: &ConnectionId, key: &str) -> Result<Option<Blob>>;
+    /// Bytes of all keys and values.
+    async fn size(&self, connection: &ConnectionId) -> Result<u64>;
+}
