@@ -8,7 +8,7 @@ pub enum Kind {
     /// No room: nothing was written, nothing will be until somebody makes some.
     Full,
     /// Whether it was written is not known, and the store can't be trusted any more: end the process. A failed flush is
-    /// such a case; it must not be retried.
+    /// such a case; it must not be retried. Also what can't be opened as it is.
     Broken,
     /// Another process has it.
     Locked,
@@ -36,6 +36,14 @@ pub enum StoreError {
         /// Who holds it, where that is known.
         pid: Option<u32>,
     },
+    /// Not what it should be: damaged, another program's, another user's.
+    #[error("{path} can't be used: {reason}")]
+    Unusable {
+        /// The file or folder.
+        path: String,
+        /// What is wrong with it, and what to do.
+        reason: String,
+    },
     /// Made by a newer version.
     #[error("{path} has schema version {found}, this version knows {known}; use the newer version that wrote it")]
     TooNew {
@@ -55,7 +63,7 @@ impl StoreError {
         match self {
             Self::Unavailable(_) => Kind::Unavailable,
             Self::Full(_) => Kind::Full,
-            Self::Broken(_) => Kind::Broken,
+            Self::Broken(_) | Self::Unusable { .. } => Kind::Broken,
             Self::Locked { .. } => Kind::Locked,
             Self::TooNew { .. } => Kind::TooNew,
         }

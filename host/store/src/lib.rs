@@ -14,7 +14,7 @@
 //! | [`Parked`] | connections that need somebody | until that changed |
 //! | [`Retention`] | nothing: it prunes | never before the slowest named cursor |
 //!
-//! `sqlite` is the embedded backend: one file, one process.
+//! [`sqlite`] is the embedded backend: one file, one process.
 #![cfg_attr(
     test,
     allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "tests")
@@ -30,6 +30,7 @@ pub mod inbox;
 pub mod lease;
 pub mod parked;
 pub mod retention;
+pub mod sqlite;
 pub mod start;
 pub mod state;
 
