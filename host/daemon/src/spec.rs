@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jackfield_engine::Component;
+use jackfield_engine::{Component, GuestLimits, LogSink};
 use jackfield_engine::egress::Gate;
 use jackfield_engine::secret::Secrets;
 use jackfield_model::session::StartBudget;
@@ -62,5 +62,19 @@ impl Default for Limits {
             inbox: 256 * 1024 * 1024,
             transforms: 2,
         }
+    }
+}
+
+impl Spec {
+    /// What one instance of its code may use.
+    #[must_use]
+    pub fn guest_limits(&self) -> GuestLimits {
+        todo!()
+    }
+
+    /// Where its code's log lines go, masked and bounded.
+    #[must_use]
+    pub fn log(&self) -> LogSink {
+        todo!()
     }
 }

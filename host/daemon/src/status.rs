@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use jackfield_model::session::Notice;
-use jackfield_model::{ConnectionId, Epoch, Generation, Timestamp};
+use jackfield_model::{ConnectionId, Epoch, Generation, Timestamp, Transport};
 use jackfield_store::inbox::Depth;
+use jackfield_store::Stores;
 use jackfield_store::start::Left;
 use serde::Serialize;
+
+use crate::connection::facts::Known;
+use crate::spec::Spec;
 
 /// The one word for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -137,4 +141,52 @@ pub struct Host {
     pub data: String,
     /// Every connection, by name.
     pub connections: Vec<Connection>,
+}
+
+/// Status of one connection: what is known of its session, and what the stores say.
+pub(crate) async fn connection(stores: &Stores, spec: &Spec, known: Known) -> Connection {
+    let descriptor = spec.component.descriptor();
+    let known = evident(known, descriptor.transports.contains(&Transport::Socket));
+    let inbox = stores.inbox.depth(&spec.id).await.unwrap_or_default();
+    let dead_letters = stores.dead_letters.count(Some(&spec.id)).await.unwrap_or_default();
+    let starts = match spec.start_budget {
+        Some(budget) => stores.starts.left(&spec.start_key, budget).await.ok(),
+        None => None,
+    };
+    Connection {
+        id: spec.id.clone(),
+        state: known.state,
+        since: known.since,
+        cause: known.cause,
+        todo: known.todo,
+        connector: Connector {
+            id: descriptor.id.clone(),
+            version: descriptor.version.clone(),
+            digest: spec.component.digest().to_string(),
+            generation: spec.generation,
+        },
+        epoch: known.epoch,
+        notice: known.notice,
+        sockets: known.sockets,
+        last_signal: known.last_signal,
+        last_commit: known.last_commit,
+        next_start: known.next_start,
+        inbox,
+        unsettled: known.unsettled,
+        dead_letters,
+        starts,
+        metadata: serde_json::Value::Object(known.metadata),
+        counters: known.counters,
+        drops: known.drops,
+        ignored: known.ignored,
+    }
+}
+
+/// A connector that says `ready` without an open socket is not believed.
+fn evident(mut known: Known, needs_socket: bool) -> Known {
+    if known.state == State::Ready && needs_socket && !known.sockets.values().any(|socket| socket.open) {
+        known.state = State::Degraded;
+        "the connector reported itself ready, but no socket is open".clone_into(&mut known.cause);
+    }
+    known
 }

@@ -1,0 +1,146 @@
+//! The host: every configured connection, kept served until it is stopped.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jackfield_engine::Engine;
+use jackfield_model::clock::SharedClock;
+use jackfield_model::session::StopReason;
+use jackfield_model::{ConnectionId, Timestamp};
+use jackfield_store::Stores;
+use jackfield_store::retention::Policy;
+use tokio::sync::{Mutex as Shared, mpsc};
+use tokio::task::JoinHandle;
+
+use crate::connection::{self, Connection};
+use crate::failpoint::Failpoint;
+use crate::retention;
+use crate::spec::Spec;
+use crate::status;
+
+/// What a host works with.
+pub struct Options {
+    /// Where everything durable is.
+    pub stores: Stores,
+    /// What runs guests.
+    pub engine: Engine,
+    /// Time.
+    pub clock: SharedClock,
+    /// Where the data lies, for status.
+    pub data: PathBuf,
+    /// How long what is kept.
+    pub retention: Policy,
+    /// For tests that kill the process.
+    pub failpoint: Failpoint,
+}
+
+struct Inner {
+    options: Options,
+    started_at: Timestamp,
+    connections: Mutex<BTreeMap<ConnectionId, Connection>>,
+    broken: Shared<mpsc::UnboundedReceiver<String>>,
+    pruning: JoinHandle<()>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.pruning.abort();
+    }
+}
+
+/// A running host. Clones are the same host.
+#[derive(Clone)]
+pub struct Host(Arc<Inner>);
+
+impl Host {
+    /// Starts every connection. None waits for another.
+    pub async fn start(options: Options, specs: Vec<Spec>) -> Self {
+        let (tell, broken) = mpsc::unbounded_channel();
+        let serve = |spec: Spec| {
+            let setup = connection::Setup {
+                spec: Arc::new(spec),
+                stores: options.stores.clone(),
+                clock: options.clock.clone(),
+                failpoint: options.failpoint.clone(),
+                broken: tell.clone(),
+            };
+            (setup.spec.id.clone(), Connection::serve(setup))
+        };
+        let connections = specs.into_iter().map(serve).collect();
+        let pruning = tokio::spawn(retention::run(options.stores.retention.clone(), options.retention));
+        Self(Arc::new(Inner {
+            started_at: options.clock.now(),
+            connections: Mutex::new(connections),
+            broken: Shared::new(broken),
+            pruning,
+            options,
+        }))
+    }
+
+    /// The stores, for reading.
+    #[must_use]
+    pub fn stores(&self) -> &Stores {
+        &self.0.options.stores
+    }
+
+    /// Waits until the store can't be trusted any more, and says why. The process must then end.
+    pub async fn broken(&self) -> String {
+        match self.0.broken.lock().await.recv().await {
+            Some(error) => error,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Rows came into this connection's inbox by another way: a redrive. `false` when there is no such connection.
+    #[must_use]
+    pub fn inbox_changed(&self, id: &ConnectionId) -> bool {
+        self.with(id, Connection::rows)
+    }
+
+    /// Lets a parked connection start again. `false` when there is no such connection.
+    #[must_use]
+    pub fn unpark(&self, id: &ConnectionId) -> bool {
+        self.with(id, Connection::unpark)
+    }
+
+    fn with(&self, id: &ConnectionId, order: impl FnOnce(&Connection)) -> bool {
+        let connections = self.0.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.get(id).map(order).is_some()
+    }
+
+    /// Everything known, as of now.
+    pub async fn status(&self) -> status::Host {
+        let known: Vec<_> = {
+            let connections = self.0.connections.lock().unwrap_or_else(PoisonError::into_inner);
+            connections.values().map(|connection| (connection.spec().clone(), connection.facts().known())).collect()
+        };
+        let mut connections = Vec::with_capacity(known.len());
+        for (spec, known) in known {
+            connections.push(status::connection(self.stores(), &spec, known).await);
+        }
+        status::Host {
+            version: env!("CARGO_PKG_VERSION"),
+            pid: std::process::id(),
+            started_at: self.0.started_at,
+            engine_healthy: self.0.options.engine.health().is_healthy(),
+            data: self.0.options.data.display().to_string(),
+            connections,
+        }
+    }
+
+    /// Ends every connection in order, side by side; what takes longer than `grace` is dropped. What was not settled by then
+    /// comes again after the next start.
+    pub async fn stop(&self, grace: Duration) {
+        let connections = {
+            let mut connections = self.0.connections.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *connections)
+        };
+        let mut stopping = tokio::task::JoinSet::new();
+        for connection in connections.into_values() {
+            stopping.spawn(connection.stop(StopReason::Shutdown, grace));
+        }
+        while stopping.join_next().await.is_some() {}
+    }
+}

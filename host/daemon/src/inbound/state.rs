@@ -1,0 +1,69 @@
+//! The session's map as its calls see it: what is stored, under what was written and is still on its way to the store.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use jackfield_engine::capability::state::Map;
+use jackfield_model::{Blob, ConnectionId, Fault};
+use jackfield_store::State;
+use jackfield_store::state::Write;
+
+/// Writes that are not committed yet, by key, each with the number of times it is under way.
+#[derive(Default)]
+struct Overlay {
+    pending: BTreeMap<String, (usize, Option<Blob>)>,
+}
+
+/// The map of one connection.
+pub struct StateMap {
+    connection: ConnectionId,
+    store: Arc<dyn State>,
+    overlay: Mutex<Overlay>,
+}
+
+impl StateMap {
+    pub(super) fn new(connection: ConnectionId, store: Arc<dyn State>) -> Self {
+        Self { connection, store, overlay: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Overlay> {
+        self.overlay.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call asked for this; from now on calls see it.
+    pub(super) fn overlay(&self, write: &Write) {
+        let (key, value) = match write {
+            Write::Set { key, value } => (key, Some(value.clone())),
+            Write::Delete { key } => (key, None),
+        };
+        let mut overlay = self.lock();
+        let slot = overlay.pending.entry(key.clone()).or_insert((0, None));
+        *slot = (slot.0 + 1, value);
+    }
+
+    /// It is durable: the store has it now.
+    pub(super) fn committed(&self, write: &Write) {
+        let (Write::Set { key, .. } | Write::Delete { key }) = write;
+        let mut overlay = self.lock();
+        if let Some(slot) = overlay.pending.get_mut(key) {
+            slot.0 -= 1;
+            if slot.0 == 0 {
+                overlay.pending.remove(key);
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Map for StateMap {
+    async fn get(&self, key: &str) -> Result<Option<Blob>, Fault> {
+        if let Some((_, value)) = self.lock().pending.get(key) {
+            return Ok(value.clone());
+        }
+        self.store.get(&self.connection, key).await.map_err(|error| {
+            tracing::warn!(connection = %self.connection, %error, "read state failed");
+            Fault::Unavailable(None)
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! Requests of a session, by label. Each ends in exactly one signal.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jackfield_engine::egress::Gate;
+use jackfield_model::Fault;
+use jackfield_model::session::Signal;
+use jackfield_model::wire::{HttpRequest, HttpResponse};
+use tokio::task::{AbortHandle, Id, JoinSet};
+
+use super::queue::Queue;
+
+/// Requests under way.
+pub struct Fetches {
+    gate: Gate,
+    tasks: JoinSet<Result<HttpResponse, Fault>>,
+    labels: BTreeMap<String, AbortHandle>,
+}
+
+impl Fetches {
+    /// None yet.
+    pub fn new(gate: Gate) -> Self {
+        Self { gate, tasks: JoinSet::new(), labels: BTreeMap::new() }
+    }
+
+    /// Sends a request. The contract refuses a second one of a label that is under way.
+    pub fn start(&mut self, label: String, request: HttpRequest) {
+        let gate = self.gate.clone();
+        let handle = self.tasks.spawn(async move { gate.send(request).await });
+        self.labels.insert(label, handle);
+    }
+
+    /// Gives a request up, and says so.
+    pub fn cancel(&mut self, label: &str, queue: &mut Queue) {
+        if let Some(handle) = self.labels.remove(label) {
+            handle.abort();
+            queue.push(Signal::Fetched { label: label.to_owned(), outcome: Err(Fault::Cancelled) });
+        }
+    }
+
+    /// Waits for a request to end. Never ends while none is under way.
+    pub async fn next(&mut self) -> Option<Signal> {
+        match self.tasks.join_next_with_id().await {
+            None => std::future::pending().await,
+            Some(Ok((id, outcome))) => self.label(id).map(|label| Signal::Fetched { label, outcome }),
+            Some(Err(error)) => {
+                // Aborted ones have no label any more; what is left has panicked after it may have been sent.
+                let outcome = Err(Fault::Unknown("the request was lost inside the host".to_owned()));
+                self.label(error.id()).map(|label| Signal::Fetched { label, outcome })
+            }
+        }
+    }
+
+    fn label(&mut self, id: Id) -> Option<String> {
+        let label = self.labels.iter().find(|(_, handle)| handle.id() == id).map(|(label, _)| label.clone())?;
+        self.labels.remove(&label);
+        Some(label)
+    }
+
+    /// Labels of those under way.
+    pub fn labels(&self) -> BTreeSet<String> {
+        self.labels.keys().cloned().collect()
+    }
+}

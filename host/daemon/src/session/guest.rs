@@ -1,0 +1,86 @@
+//! The guest of a session: one instance, and calls that can be waited for beside everything else.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use jackfield_engine::runtime::{Done, Host, Instance, Rights, View};
+use jackfield_engine::{CallFailure, GuestLimits, LogSink};
+use jackfield_model::session::{SessionFault, Signal, StartContext, StartFault};
+
+use super::Setup;
+
+/// One instance of the connector.
+pub struct Guest(Instance);
+
+/// A call that has ended. The instance is there unless it died.
+pub enum Ended {
+    /// `start`.
+    Started(Guest, Result<Done<Result<(), StartFault>>, CallFailure>),
+    /// `handle`, with what it was told.
+    Handled(Guest, Arc<[Signal]>, Result<Done<Result<(), SessionFault>>, CallFailure>),
+    /// There was no instance to call.
+    Missing(CallFailure),
+}
+
+/// A call under way.
+pub type Call = Pin<Box<dyn Future<Output = Ended> + Send>>;
+
+impl Guest {
+    /// A fresh instance.
+    pub async fn instantiate(setup: &Setup) -> Result<Self, CallFailure> {
+        let (host, limits) = surroundings(setup);
+        Instance::new(&setup.spec.component, host, limits).await.map(Self)
+    }
+
+    /// Calls `start`.
+    pub fn start(mut self, context: StartContext, view: View) -> Call {
+        Box::pin(async move {
+            let done = self.0.start(context, view).await;
+            Ended::Started(self, done)
+        })
+    }
+
+    /// Calls `handle`.
+    pub fn handle(mut self, signals: Arc<[Signal]>, view: View) -> Call {
+        Box::pin(async move {
+            let done = self.0.handle(signals.clone(), view).await;
+            Ended::Handled(self, signals, done)
+        })
+    }
+
+    /// A fresh instance, and `start` on it.
+    pub fn restart(setup: &Setup, context: StartContext, view: View) -> Call {
+        let (host, limits) = surroundings(setup);
+        let component = setup.spec.component.clone();
+        Box::pin(async move {
+            match Instance::new(&component, host, limits).await {
+                Ok(mut instance) => {
+                    let done = instance.start(context, view).await;
+                    Ended::Started(Self(instance), done)
+                }
+                Err(failure) => Ended::Missing(failure),
+            }
+        })
+    }
+}
+
+fn surroundings(setup: &Setup) -> (Host, GuestLimits) {
+    let spec = &setup.spec;
+    let host = Host {
+        connection: spec.id.clone(),
+        config: spec.config.clone(),
+        gate: spec.gate.clone(),
+        secrets: spec.secrets.clone(),
+        state: setup.inbound.state().clone(),
+        starts: setup.starts.clone(),
+        rights: Rights { state_bytes: spec.state_bytes },
+        log: log(setup),
+        generation: spec.generation,
+    };
+    (host, spec.guest_limits())
+}
+
+fn log(setup: &Setup) -> LogSink {
+    setup.spec.log()
+}

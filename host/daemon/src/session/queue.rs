@@ -1,0 +1,127 @@
+//! Signals that wait for the next call.
+//!
+//! Marks have a way of their own: they never queue behind a backlog, and a thousand of them are one signal.
+
+use std::collections::VecDeque;
+
+use jackfield_model::limits::{CALL_SIGNAL_BYTES_MAX, CALL_SIGNALS_MAX};
+use jackfield_model::session::Signal;
+
+/// Marks in one signal. They are short; this is a quarter of a megabyte at the very most.
+const MARKS_MAX: usize = 1_024;
+
+/// What has happened and was not told yet, oldest first.
+#[derive(Default)]
+pub struct Queue {
+    signals: VecDeque<Signal>,
+    bytes: usize,
+    marks: Vec<String>,
+}
+
+impl Queue {
+    /// Something happened.
+    pub fn push(&mut self, signal: Signal) {
+        self.bytes += signal.weight();
+        self.signals.push_back(signal);
+    }
+
+    /// Dispatches are settled.
+    pub fn marks(&mut self, marks: Vec<String>) {
+        if self.marks.is_empty() {
+            self.marks = marks;
+        } else {
+            self.marks.extend(marks);
+        }
+    }
+
+    /// Room for another message: one call's worth waits at most.
+    pub fn has_room(&self) -> bool {
+        self.signals.len() < CALL_SIGNALS_MAX && self.bytes < CALL_SIGNAL_BYTES_MAX
+    }
+
+    /// Nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.signals.is_empty() && self.marks.is_empty()
+    }
+
+    /// What the next call is told: marks, then what fits, or one larger message alone.
+    pub fn take(&mut self) -> Vec<Signal> {
+        let mut batch = Vec::with_capacity(self.signals.len().min(CALL_SIGNALS_MAX) + 1);
+        let mut bytes = 0;
+        if !self.marks.is_empty() {
+            let rest = self.marks.split_off(self.marks.len().min(MARKS_MAX));
+            let told = Signal::Committed(std::mem::replace(&mut self.marks, rest));
+            bytes += told.weight();
+            batch.push(told);
+        }
+        while let Some(signal) = self.signals.front() {
+            let weight = signal.weight();
+            let fits = batch.len() < CALL_SIGNALS_MAX && bytes + weight <= CALL_SIGNAL_BYTES_MAX;
+            if !batch.is_empty() && !fits {
+                break;
+            }
+            bytes += weight;
+            batch.extend(self.signals.pop_front());
+        }
+        self.bytes = self.signals.iter().map(Signal::weight).sum();
+        batch
+    }
+
+    /// The socket of this label was replaced or closed by the connector: what it still had to say is taken back.
+    pub fn forget_socket(&mut self, of: &str) {
+        self.retain(|signal| match signal {
+            Signal::Opened(label) | Signal::Held(label) | Signal::Flowing(label) => label != of,
+            Signal::Message { label, .. } | Signal::Closed { label, .. } => label != of,
+            _ => true,
+        });
+    }
+
+    /// The timer of this label was replaced or cancelled.
+    pub fn forget_timer(&mut self, of: &str) {
+        self.retain(|signal| !matches!(signal, Signal::Elapsed(label) if label == of));
+    }
+
+    fn retain(&mut self, keep: impl Fn(&Signal) -> bool) {
+        self.signals.retain(keep);
+        self.bytes = self.signals.iter().map(Signal::weight).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(bytes: usize) -> Signal {
+        Signal::Message { label: "a".into(), message: "x".repeat(bytes).into() }
+    }
+
+    #[test]
+    fn a_call_is_bounded_and_a_larger_message_comes_alone() {
+        let mut queue = Queue::default();
+        (0..100).for_each(|_| queue.push(message(1)));
+        queue.push(message(CALL_SIGNAL_BYTES_MAX + 1));
+        queue.push(message(1));
+        let sizes: Vec<usize> = std::iter::from_fn(|| Some(queue.take().len()).filter(|n| *n > 0)).collect();
+        assert_eq!(sizes, [64, 36, 1, 1]);
+    }
+
+    #[test]
+    fn marks_overtake_the_backlog_as_one_signal() {
+        let mut queue = Queue::default();
+        queue.push(message(1));
+        queue.marks(vec!["1".into()]);
+        queue.marks(vec!["2".into(), "3".into()]);
+        assert_eq!(queue.take(), [Signal::Committed(vec!["1".into(), "2".into(), "3".into()]), message(1)]);
+    }
+
+    #[test]
+    fn what_was_replaced_is_taken_back() {
+        let mut queue = Queue::default();
+        queue.push(message(5));
+        queue.push(Signal::Elapsed("beat".into()));
+        queue.push(Signal::Opened("b".into()));
+        queue.forget_socket("a");
+        queue.forget_timer("beat");
+        assert_eq!((queue.bytes, queue.take()), (0, vec![Signal::Opened("b".into())]));
+    }
+}
