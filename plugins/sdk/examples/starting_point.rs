@@ -34,11 +34,7 @@ fn answer(received: &Received) -> Answer {
         return Answer::Ignored("unknown-kind".to_owned());
     }
     match dispatch.payload.as_text() {
-        Some(text) => Answer::Events(vec![Event::recurring(
-            "x.starting-point.note",
-            text,
-            received.received_at,
-        )]),
+        Some(text) => Answer::Events(vec![Event::recurring("x.starting-point.note", text, received.received_at)]),
         None => Answer::Malformed("a note is text".to_owned()),
     }
 }

@@ -18,10 +18,7 @@ impl Descriptor {
             transports: Vec::new(),
             config_schema: NO_CONFIG.to_owned(),
             asks: Vec::new(),
-            exclusive: Exclusive {
-                secrets: Vec::new(),
-                config: Vec::new(),
-            },
+            exclusive: Exclusive { secrets: Vec::new(), config: Vec::new() },
             start_budget: None,
             writes_checkpoint: 1,
             reads_checkpoints: vec![1],
@@ -62,20 +59,14 @@ impl Descriptor {
     #[must_use]
     pub fn exclusive(mut self, secrets: &[&str], config: &[&str]) -> Self {
         let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        self.exclusive = Exclusive {
-            secrets: own(secrets),
-            config: own(config),
-        };
+        self.exclusive = Exclusive { secrets: own(secrets), config: own(config) };
         self
     }
 
     /// At most `starts` in `window_ms` milliseconds.
     #[must_use]
     pub fn start_budget(mut self, starts: u32, window_ms: u32) -> Self {
-        self.start_budget = Some(StartBudget {
-            starts,
-            window: window_ms,
-        });
+        self.start_budget = Some(StartBudget { starts, window: window_ms });
         self
     }
 }

@@ -19,10 +19,7 @@ impl Event {
 
     /// Something that can happen again under this key: `occurred_at` is part of what tells two apart.
     pub fn recurring(name: impl Into<String>, key: impl Into<String>, occurred_at: u64) -> Self {
-        Self {
-            recurrence: Recurrence::Recurring,
-            ..Self::once(name, key, occurred_at)
-        }
+        Self { recurrence: Recurrence::Recurring, ..Self::once(name, key, occurred_at) }
     }
 }
 
@@ -48,11 +45,6 @@ impl Location {
     /// Nowhere in particular: fill in what the platform says.
     #[must_use]
     pub fn nowhere() -> Self {
-        Self {
-            account: None,
-            room: None,
-            peer: None,
-            thread: None,
-        }
+        Self { account: None, room: None, peer: None, thread: None }
     }
 }

@@ -32,8 +32,7 @@ impl HttpRequest {
 
     /// `POST url` with a JSON body.
     pub fn post_json(url: impl Into<String>, json: impl Into<String>) -> Self {
-        let mut request =
-            Self::new(HttpMethod::Post, url).header("content-type", "application/json");
+        let mut request = Self::new(HttpMethod::Post, url).header("content-type", "application/json");
         request.body = Blob::Text(json.into());
         request
     }
@@ -49,17 +48,13 @@ impl HttpRequest {
     #[must_use]
     pub fn authorization(self, scheme: &str, secret_name: &str) -> Self {
         let value = format!("{scheme} {}", secret(secret_name));
-        self.header("authorization", value)
-            .with_secret(secret_name, Place::Header)
+        self.header("authorization", value).with_secret(secret_name, Place::Header)
     }
 
     /// Lists a secret whose placeholder the request carries already, exactly once in `place`.
     #[must_use]
     pub fn with_secret(mut self, name: &str, place: Place) -> Self {
-        self.secrets.push(SecretUse {
-            secret: name.to_owned(),
-            place,
-        });
+        self.secrets.push(SecretUse { secret: name.to_owned(), place });
         self
     }
 
@@ -74,20 +69,13 @@ impl HttpRequest {
 impl HttpResponse {
     /// A response with a body of text, for `webhook`.
     pub fn text(status: u16, body: impl Into<String>) -> Self {
-        Self {
-            status,
-            headers: Vec::new(),
-            body: Blob::Text(body.into()),
-        }
+        Self { status, headers: Vec::new(), body: Blob::Text(body.into()) }
     }
 
     /// The first header of this name, which must be in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// 200 to 299.
@@ -104,19 +92,7 @@ mod tests {
     #[test]
     fn an_authorization_stands_once_and_is_listed_once() {
         let request = HttpRequest::get("https://example.com/").authorization("Bot", "bot-token");
-        assert_eq!(
-            request.headers,
-            [(
-                "authorization".to_owned(),
-                "Bot {{secret:bot-token}}".to_owned()
-            )]
-        );
-        assert_eq!(
-            request.secrets,
-            [SecretUse {
-                secret: "bot-token".into(),
-                place: Place::Header
-            }]
-        );
+        assert_eq!(request.headers, [("authorization".to_owned(), "Bot {{secret:bot-token}}".to_owned())]);
+        assert_eq!(request.secrets, [SecretUse { secret: "bot-token".into(), place: Place::Header }]);
     }
 }

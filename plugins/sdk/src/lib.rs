@@ -16,13 +16,7 @@
 
 #![cfg_attr(
     test,
-    allow(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::panic,
-        reason = "tests"
-    )
+    allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "tests")
 )]
 
 // The generated macros name this crate from outside and from inside.
@@ -42,8 +36,8 @@ mod socket;
 pub use wit_bindgen::rt as __rt;
 
 pub use bindings::supplied::jackfield::connector::types::{
-    Blob, Dispatch, Event, Fault, HttpMethod, HttpRequest, HttpResponse, Location, Place,
-    PlatformId, Recurrence, SecretUse, Sender, Subject, Transport,
+    Blob, Dispatch, Event, Fault, HttpMethod, HttpRequest, HttpResponse, Location, Place, PlatformId, Recurrence,
+    SecretUse, Sender, Subject, Transport,
 };
 pub use http::secret;
 
@@ -61,33 +55,27 @@ pub mod connector {
 
 /// `transform`: what payloads mean. Pure.
 pub mod transform {
-    pub use crate::bindings::transform::exports::jackfield::connector::transform::{
-        Answer, Guest, Received,
-    };
+    pub use crate::bindings::transform::exports::jackfield::connector::transform::{Answer, Guest, Received};
 }
 
 /// `runtime`: a long-lived connection as a state machine.
 pub mod runtime {
     pub use crate::bindings::runtime::exports::jackfield::connector::runtime::{
-        Cause, Closure, Fetched, Guest, Incoming, PeerClose, PendingTimer, SessionFault, Signal,
-        SocketState, StartContext, StartFault, StartReason, StopReason,
+        Cause, Closure, Fetched, Guest, Incoming, PeerClose, PendingTimer, SessionFault, Signal, SocketState,
+        StartContext, StartFault, StartReason, StopReason,
     };
-    pub use crate::bindings::supplied::jackfield::connector::session::{
-        Condition, Notice, SocketRequest,
-    };
+    pub use crate::bindings::supplied::jackfield::connector::session::{Condition, Notice, SocketRequest};
 }
 
 /// `webhook`: requests from the platform.
 pub mod webhook {
-    pub use crate::bindings::webhook::exports::jackfield::connector::webhook::{
-        Guest, WebhookRequest,
-    };
+    pub use crate::bindings::webhook::exports::jackfield::connector::webhook::{Guest, WebhookRequest};
 }
 
 /// `action`: what can be done on the platform.
 pub mod action {
     pub use crate::bindings::action::exports::jackfield::connector::action::{
-        ActionFault, ActionSpec, Call, DestructiveClass, Effect, EffectClass, EffectOp, Guest,
-        IdempotencyKind, MutationScope, Outcome, Pause, RetrySafety, Semantics,
+        ActionFault, ActionSpec, Call, DestructiveClass, Effect, EffectClass, EffectOp, Guest, IdempotencyKind,
+        MutationScope, Outcome, Pause, RetrySafety, Semantics,
     };
 }

@@ -7,10 +7,8 @@ use crate::bindings::supplied::jackfield::connector::log::write;
 
 /// Writes one line. `fields` are values, not part of the sentence: `log::line(Level::Warn, "resume failed", &[("attempt", "3")])`.
 pub fn line(level: Level, message: &str, fields: &[(&str, &str)]) {
-    let fields: Vec<(String, String)> = fields
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
+    let fields: Vec<(String, String)> =
+        fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     write(level, message, &fields);
 }
 

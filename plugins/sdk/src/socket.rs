@@ -30,11 +30,7 @@ impl SocketRequest {
 impl Notice {
     /// Something that operators see. `code` is stable, such as `intent-missing`.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            code: code.into(),
-            message: message.into(),
-            todo: None,
-        }
+        Self { code: code.into(), message: message.into(), todo: None }
     }
 
     /// What somebody has to do about it.

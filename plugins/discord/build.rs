@@ -1,0 +1,12 @@
+//! Link arguments of the component.
+
+/// The guest's stack. A fresh instance dirties the pages it touches, so small is quick; the deepest thing here is
+/// the parsing of nested command options, which `serde_json` ends at 128 levels (`tests/component.rs` runs it).
+const STACK_BYTES: u32 = 256 * 1024;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_FAMILY").as_deref() == Ok("wasm") {
+        println!("cargo:rustc-link-arg-cdylib=-zstack-size={STACK_BYTES}");
+    }
+}

@@ -1,0 +1,88 @@
+//! Ids. Discord calls them snowflakes: 64 bits, written as strings of digits.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+use super::when;
+
+/// An id, as its digits. A JSON number is refused, never rounded: `1432011223344556677` is not a `f64`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Id<'a> {
+    digits: &'a str,
+    number: u64,
+}
+
+impl<'a> Id<'a> {
+    /// The id with these digits, if they are the digits of one: no sign, no leading zero, 64 bits.
+    #[must_use]
+    pub fn parse(digits: &'a str) -> Option<Self> {
+        let canonical = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
+        let number = digits.parse().ok().filter(|_| canonical)?;
+        Some(Self { digits, number })
+    }
+
+    /// The digits.
+    #[must_use]
+    pub fn as_str(self) -> &'a str {
+        self.digits
+    }
+
+    /// The same id as 64 bits, for tables in memory. Never for JSON.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
+    /// When the thing with this id was made, in milliseconds since the Unix epoch: the upper 42 bits say so.
+    #[must_use]
+    pub fn made_at(self) -> u64 {
+        when::of_snowflake(self.number)
+    }
+}
+
+impl fmt::Display for Id<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.digits)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Id<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Digits;
+
+        /// Without the number itself: by the time it gets here it may have lost digits.
+        const A_NUMBER: &str = "an id as a number; ids are strings of digits";
+
+        impl<'de> Visitor<'de> for Digits {
+            type Value = Id<'de>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an id: a string of digits")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, digits: &'de str) -> Result<Id<'de>, E> {
+                Id::parse(digits).ok_or_else(|| E::custom("an id that is not a string of digits"))
+            }
+
+            // Digits need no escapes: a string that had some is not what Discord writes.
+            fn visit_str<E: Error>(self, _: &str) -> Result<Id<'de>, E> {
+                Err(E::custom("an id with escapes in it"))
+            }
+
+            fn visit_u64<E: Error>(self, _: u64) -> Result<Id<'de>, E> {
+                Err(E::custom(A_NUMBER))
+            }
+
+            fn visit_i64<E: Error>(self, _: i64) -> Result<Id<'de>, E> {
+                Err(E::custom(A_NUMBER))
+            }
+
+            fn visit_f64<E: Error>(self, _: f64) -> Result<Id<'de>, E> {
+                Err(E::custom(A_NUMBER))
+            }
+        }
+
+        deserializer.deserialize_str(Digits)
+    }
+}
