@@ -30,11 +30,8 @@ const GUILD_MESSAGE_POLLS: u64 = 1 << 24;
 const DIRECT_MESSAGE_POLLS: u64 = 1 << 25;
 
 /// Every bit that means something: 0 to 16, 20, 21, 24, 25.
-const KNOWN: u64 = 0x1_FFFF
-    | AUTO_MODERATION_CONFIGURATION
-    | AUTO_MODERATION_EXECUTION
-    | GUILD_MESSAGE_POLLS
-    | DIRECT_MESSAGE_POLLS;
+const KNOWN: u64 =
+    0x1_FFFF | AUTO_MODERATION_CONFIGURATION | AUTO_MODERATION_EXECUTION | GUILD_MESSAGE_POLLS | DIRECT_MESSAGE_POLLS;
 
 /// Those that must be switched on for an application first; close code 4014 otherwise.
 pub(crate) const PRIVILEGED: u64 = GUILD_MEMBERS | GUILD_PRESENCES | MESSAGE_CONTENT;

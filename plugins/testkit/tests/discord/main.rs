@@ -1,0 +1,13 @@
+//! The Discord double, seen from outside: by a bare WebSocket client that says exactly what a test wants, and by a client
+//! library that others wrote.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
+mod client;
+mod faults;
+mod flood;
+mod library;
+mod log;
+mod protocol;
+mod rest;
+mod resume;
+mod script;
