@@ -1,0 +1,33 @@
+//! The configuration: a TOML file, read in three steps that know nothing of each other's work.
+//!
+//! | step | what it looks at | what comes of it |
+//! | --- | --- | --- |
+//! | [`read`] | the file | [`File`]: every text has its meaning |
+//! | `build` | connectors, secrets, the numbering of generations | one `Spec` a connection |
+//! | `serve` | the machine | sockets, stores, processes |
+//!
+//! Each step reports everything that it finds wrong at once, with file, line, column and what to change. A step that
+//! found something wrong has changed nothing.
+
+mod bounds;
+mod document;
+pub mod environment;
+mod file;
+pub mod generation;
+pub mod grant;
+mod limit;
+mod nearest;
+mod problem;
+mod rights;
+mod schema;
+mod secret;
+mod shape;
+#[cfg(test)]
+mod tests;
+pub mod units;
+
+pub use environment::Environment;
+pub use file::{Connection, File, Secret, SecretSource, data_folder, parse, read};
+pub use limit::Limits;
+pub use problem::{Grade, Problem, Problems, Source};
+pub use shape::schema;

@@ -1,0 +1,4 @@
+//! Files that are wrong in many ways, and what is said of them.
+
+mod bad;
+mod good;
