@@ -3,10 +3,12 @@
 //! Keys are compared in the normal forms of [`jackfield_model::contact`] and kept as they were given. A contact's id is the
 //! host's and says nothing; whatever text somebody looks up is compared as text.
 
+use std::borrow::Cow;
+
 use jackfield_model::contact::{Contact, email_key, id_key};
 use jackfield_model::{PlatformId, Space, Timestamp};
 use rand::Rng as _;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use crate::sqlite::column::int;
 
@@ -16,8 +18,8 @@ pub(super) const IDS_MAX: usize = 64;
 /// Largest properties of a contact, in bytes. They are read and compared with every message of that person.
 pub(super) const PROPERTIES_BYTES_MAX: usize = 16 * 1024;
 
-/// Most contacts that are listed for one ambiguous address.
-const AMBIGUOUS_MAX: i64 = 32;
+/// Most contacts that are looked at for one address: an import that gave one to everybody is ambiguous all the same.
+const OWNERS_MAX: usize = 32;
 
 /// 100 random bits, in letters and digits that are not mistaken for each other (RFC 4648 base32, lower case).
 const ID_LETTERS: usize = 20;
@@ -40,100 +42,105 @@ pub(super) struct Draft<'a> {
     pub(super) properties: &'a str,
 }
 
-/// Who has this id on a platform.
-pub(super) fn by_platform_id(
-    db: &Connection,
-    space: &Space,
-    namespace: &str,
-    key: &str,
-) -> rusqlite::Result<Option<Person>> {
-    db.prepare_cached(
-        "SELECT contact.number, contact.id FROM contact_id JOIN contact ON contact.number = contact_id.contact
-         WHERE contact_id.space = ?1 AND namespace = ?2 AND key = ?3 AND live = 1",
-    )?
-    .query_row([space.as_str(), namespace, key], person)
-    .optional()
+/// A key in normal form, as it stands in the file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind<'a> {
+    /// An id on the platform with this namespace.
+    Platform(&'a str),
+    /// The operator's own id.
+    External,
+    /// An address.
+    Email,
 }
 
-/// Who has this id of the operator's.
-pub(super) fn by_external_id(db: &Connection, space: &Space, key: &str) -> rusqlite::Result<Option<Person>> {
-    db.prepare_cached(
-        "SELECT number, id FROM contact WHERE space = ?1 AND external_key = ?2 AND deleted_at IS NULL
-           AND external_key IS NOT NULL",
-    )?
-    .query_row([space.as_str(), key], person)
-    .optional()
+impl Kind<'_> {
+    /// Namespaces have no colon, so the three never meet.
+    fn column(self) -> Cow<'static, str> {
+        match self {
+            Self::Platform(namespace) => format!("id:{namespace}").into(),
+            Self::External => "external".into(),
+            Self::Email => "email".into(),
+        }
+    }
+
+    /// The normal form of a key of this kind. An empty one is none.
+    pub(super) fn normal(self, given: &str) -> Option<String> {
+        match self {
+            Self::Email => email_key(given),
+            Self::Platform(_) | Self::External => id_key(given),
+        }
+    }
 }
 
-/// Everybody who has this address, smallest id first.
-pub(super) fn by_email(db: &Connection, space: &Space, key: &str) -> rusqlite::Result<Vec<Person>> {
-    db.prepare_cached(
-        "SELECT number, id FROM contact WHERE space = ?1 AND email_key = ?2 AND deleted_at IS NULL
-           AND email_key IS NOT NULL ORDER BY id LIMIT ?3",
-    )?
-    .query_map(params![space.as_str(), key, AMBIGUOUS_MAX], person)?
-    .collect()
+/// Whoever has this key, smallest id first. More than one only for an address.
+pub(super) fn owners(db: &Connection, space: &Space, kind: Kind<'_>, given: &str) -> rusqlite::Result<Vec<Person>> {
+    let Some(key) = kind.normal(given) else { return Ok(Vec::new()) };
+    let mut owners: Vec<Person> = db
+        .prepare_cached("SELECT contact, contact_id FROM contact_key WHERE space = ?1 AND kind = ?2 AND key = ?3")?
+        .query_map([space.as_str(), &kind.column(), &key], |row| Ok(Person { number: row.get(0)?, id: row.get(1)? }))?
+        .take(OWNERS_MAX)
+        .collect::<rusqlite::Result<_>>()?;
+    owners.sort_by(|one, other| one.id.cmp(&other.id));
+    Ok(owners)
 }
 
 /// Makes a contact. Whoever calls this has seen that its unique keys are free.
 pub(super) fn insert(db: &Connection, space: &Space, draft: &Draft<'_>, now: Timestamp) -> rusqlite::Result<Person> {
+    let email = draft.email.filter(|email| Kind::Email.normal(email).is_some());
+    let external_id = draft.external_id.filter(|id| Kind::External.normal(id).is_some());
+    let properties = if draft.properties.is_empty() { "{}" } else { draft.properties };
     let id = new_id();
-    let email_key = draft.email.and_then(email_key);
-    let external_key = draft.external_id.and_then(id_key);
     db.prepare_cached(
-        "INSERT INTO contact (id, space, email, email_key, external_id, external_key, properties, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO contact (id, space, email, external_id, properties, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?
-    .execute(params![
-        id,
-        space.as_str(),
-        email_key.as_ref().and(draft.email),
-        email_key,
-        external_key.as_ref().and(draft.external_id),
-        external_key,
-        if draft.properties.is_empty() { "{}" } else { draft.properties },
-        int(now.0),
-    ])?;
-    let number = db.last_insert_rowid();
-    for &(namespace, id) in draft.ids.iter().take(IDS_MAX) {
-        add_id(db, space, number, namespace, id)?;
+    .execute(params![id, space.as_str(), email, external_id, properties, int(now.0)])?;
+    let person = Person { number: db.last_insert_rowid(), id };
+    let keys = email.map(|email| (Kind::Email, email)).into_iter();
+    let keys = keys.chain(external_id.map(|id| (Kind::External, id)));
+    for (kind, given) in keys.chain(draft.ids.iter().map(|&(namespace, id)| (Kind::Platform(namespace), id))) {
+        add_key(db, space, &person, kind, given)?;
     }
-    Ok(Person { number, id })
+    Ok(person)
 }
 
-/// Adds an id on a platform, unless somebody living has it. An empty one is none.
-pub(super) fn add_id(db: &Connection, space: &Space, contact: i64, namespace: &str, id: &str) -> rusqlite::Result<()> {
-    let Some(key) = id_key(id) else { return Ok(()) };
+/// Adds a key that is free. An empty one is none.
+pub(super) fn add_key(
+    db: &Connection,
+    space: &Space,
+    person: &Person,
+    kind: Kind<'_>,
+    given: &str,
+) -> rusqlite::Result<()> {
+    let Some(key) = kind.normal(given) else { return Ok(()) };
     db.prepare_cached(
-        "INSERT INTO contact_id (space, namespace, key, id, contact) VALUES (?1, ?2, ?3, ?4, ?5)
+        "INSERT INTO contact_key (space, kind, key, contact, contact_id, given) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT DO NOTHING",
     )?
-    .execute(params![space.as_str(), namespace, key, id.trim(), contact])
+    .execute(params![space.as_str(), kind.column(), key, person.number, person.id, given.trim()])
     .map(|_| ())
+}
+
+/// Frees all keys of a contact.
+pub(super) fn free_keys(db: &Connection, number: i64) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM contact_key WHERE contact = ?1")?.execute([number]).map(|_| ())
 }
 
 /// A contact, whole.
 pub(super) fn load(db: &Connection, number: i64) -> rusqlite::Result<Contact> {
     let ids = db
-        .prepare_cached("SELECT namespace, id FROM contact_id WHERE contact = ?1 AND live = 1 ORDER BY rowid")?
+        .prepare_cached(
+            "SELECT substr(kind, 4), given FROM contact_key WHERE contact = ?1 AND kind LIKE 'id:%' ORDER BY kind, key",
+        )?
         .query_map([number], |row| Ok(PlatformId { namespace: row.get(0)?, id: row.get(1)? }))?
         .collect::<rusqlite::Result<Vec<_>>>()?;
-    db.prepare_cached("SELECT id, email, external_id, properties FROM contact WHERE number = ?1")?.query_row(
-        [number],
-        |row| {
-            Ok(Contact {
-                id: row.get(0)?,
-                email: row.get(1)?,
-                external_id: row.get(2)?,
-                ids: ids.clone(),
-                properties: row.get(3)?,
-            })
-        },
-    )
-}
-
-fn person(row: &rusqlite::Row<'_>) -> rusqlite::Result<Person> {
-    Ok(Person { number: row.get(0)?, id: row.get(1)? })
+    let mut contact = db
+        .prepare_cached("SELECT id, email, external_id, properties FROM contact WHERE number = ?1")?
+        .query_row([number], |row| {
+            let (id, email, external_id) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(Contact { id, email, external_id, ids: Vec::new(), properties: row.get(3)? })
+        })?;
+    contact.ids = ids;
+    Ok(contact)
 }
 
 fn new_id() -> String {

@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use jackfield_model::Space;
-use jackfield_model::contact::{Contact, Reference, Resolution, email_key, id_key};
+use jackfield_model::contact::{Contact, Reference, Resolution};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::contact::{Contacts, Created, Draft};
 use crate::error::{Result, StoreError};
 use crate::sqlite::Sqlite;
 use crate::sqlite::column::{int, limit};
-use crate::sqlite::contact::{self, IDS_MAX, PROPERTIES_BYTES_MAX, Person};
+use crate::sqlite::contact::{self, IDS_MAX, Kind, PROPERTIES_BYTES_MAX};
 use crate::sqlite::job::Pass;
 use crate::sqlite::read::PAGE_ROWS_MAX;
 
@@ -54,38 +54,23 @@ fn refuse(draft: &Draft) -> Option<String> {
 
 /// One rank after the other; the first that anybody matches decides.
 fn resolve(db: &Connection, space: &Space, reference: &Reference) -> rusqlite::Result<Resolution> {
-    let found = match reference {
-        Reference::Email(email) => email_owners(db, space, email)?,
-        Reference::ExternalId(id) => external_owner(db, space, id)?.into_iter().collect(),
-        Reference::Platform(id) => platform_owner(db, space, &id.namespace, &id.id)?.into_iter().collect(),
+    let ranks = match reference {
+        Reference::Email(email) => vec![(Kind::Email, email)],
+        Reference::ExternalId(id) => vec![(Kind::External, id)],
+        Reference::Platform(id) => vec![(Kind::Platform(&id.namespace), &id.id)],
         Reference::Text { text, namespace } => {
-            let mut found = email_owners(db, space, text)?;
-            if found.is_empty() {
-                found.extend(external_owner(db, space, text)?);
-            }
-            if let (true, Some(namespace)) = (found.is_empty(), namespace) {
-                found.extend(platform_owner(db, space, namespace, text)?);
-            }
-            found
+            let platform = namespace.as_deref().map(|namespace| (Kind::Platform(namespace), text));
+            [(Kind::Email, text), (Kind::External, text)].into_iter().chain(platform).collect()
         }
     };
-    Ok(match found.as_slice() {
-        [] => Resolution::None,
-        [person] => Resolution::Found(contact::load(db, person.number)?),
-        _ => Resolution::Ambiguous(found.into_iter().map(|person| person.id).collect()),
-    })
-}
-
-fn email_owners(db: &Connection, space: &Space, email: &str) -> rusqlite::Result<Vec<Person>> {
-    email_key(email).map_or(Ok(Vec::new()), |key| contact::by_email(db, space, &key))
-}
-
-fn external_owner(db: &Connection, space: &Space, id: &str) -> rusqlite::Result<Option<Person>> {
-    id_key(id).map_or(Ok(None), |key| contact::by_external_id(db, space, &key))
-}
-
-fn platform_owner(db: &Connection, space: &Space, namespace: &str, id: &str) -> rusqlite::Result<Option<Person>> {
-    id_key(id).map_or(Ok(None), |key| contact::by_platform_id(db, space, namespace, &key))
+    for (kind, given) in ranks {
+        match contact::owners(db, space, kind, given)?.as_slice() {
+            [] => {}
+            [person] => return contact::load(db, person.number).map(Resolution::Found),
+            several => return Ok(Resolution::Ambiguous(several.iter().map(|person| person.id.clone()).collect())),
+        }
+    }
+    Ok(Resolution::None)
 }
 
 fn contacts(db: &Connection, space: &Space, after: &str, rows: usize) -> rusqlite::Result<Vec<Contact>> {
@@ -100,14 +85,11 @@ fn contacts(db: &Connection, space: &Space, after: &str, rows: usize) -> rusqlit
 
 fn create(pass: &mut Pass<'_>, space: &Space, draft: &Draft) -> rusqlite::Result<Created> {
     let db = pass.db;
-    if let Some(id) = &draft.external_id
-        && let Some(owner) = external_owner(db, space, id)?
-    {
-        return Ok(Created::Taken { contact: owner.id, key: "external_id" });
-    }
-    for id in &draft.ids {
-        if let Some(owner) = platform_owner(db, space, &id.namespace, &id.id)? {
-            return Ok(Created::Taken { contact: owner.id, key: "platform_id" });
+    let external = draft.external_id.iter().map(|id| (Kind::External, id, "external_id"));
+    let platform = draft.ids.iter().map(|id| (Kind::Platform(&id.namespace), &id.id, "platform_id"));
+    for (kind, given, key) in external.chain(platform) {
+        if let Some(owner) = contact::owners(db, space, kind, given)?.pop() {
+            return Ok(Created::Taken { contact: owner.id, key });
         }
     }
     let row = contact::Draft {
@@ -130,6 +112,6 @@ fn delete(pass: &mut Pass<'_>, space: &Space, id: &str) -> rusqlite::Result<bool
         .query_row(params![id, space.as_str(), int(pass.now.0)], |row| row.get(0))
         .optional()?;
     let Some(number) = deleted else { return Ok(false) };
-    pass.db.prepare_cached("UPDATE contact_id SET live = 0 WHERE contact = ?1")?.execute([number])?;
+    contact::free_keys(pass.db, number)?;
     Ok(true)
 }

@@ -3,13 +3,12 @@
 //! Only a person who is not the connection's own account is looked up at all. Keys in order: platform ids, external id,
 //! verified email. An address that nobody vouches for stays in the event and touches no contact.
 
-use jackfield_model::contact::{email_key, id_key};
 use jackfield_model::{Sender, Space, Subject};
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
 
 use crate::commit::Batch;
-use crate::sqlite::contact::{self, Draft, IDS_MAX, PROPERTIES_BYTES_MAX, Person};
+use crate::sqlite::contact::{self, Draft, IDS_MAX, Kind, PROPERTIES_BYTES_MAX, Person};
 use crate::sqlite::job::Pass;
 
 /// Whom a subject means.
@@ -74,22 +73,22 @@ impl Free<'_> {
 impl<'a> Keys<'a> {
     fn look_up(db: &Connection, space: &Space, namespace: &'a str, subject: &'a Subject) -> rusqlite::Result<Self> {
         let mut keys = Self { owners: Vec::new(), ambiguous: Vec::new(), free: Free::default() };
-        for id in subject.ids.iter().take(IDS_MAX) {
-            let Some(key) = id_key(id) else { continue };
-            match contact::by_platform_id(db, space, namespace, &key)? {
+        for id in subject.ids.iter().take(IDS_MAX).filter(|id| Kind::Platform(namespace).normal(id).is_some()) {
+            match contact::owners(db, space, Kind::Platform(namespace), id)?.pop() {
                 Some(owner) => keys.own(owner),
                 None => keys.free.ids.push((namespace, id)),
             }
         }
-        if let Some((id, key)) = subject.external_id.as_deref().and_then(|id| Some((id, id_key(id)?))) {
-            match contact::by_external_id(db, space, &key)? {
+        let external_id = subject.external_id.as_deref().filter(|id| Kind::External.normal(id).is_some());
+        if let Some(id) = external_id {
+            match contact::owners(db, space, Kind::External, id)?.pop() {
                 Some(owner) => keys.own(owner),
                 None => keys.free.external_id = Some(id),
             }
         }
         let vouched = subject.email.as_deref().filter(|_| subject.email_verified);
-        if let Some((email, key)) = vouched.and_then(|email| Some((email, email_key(email)?))) {
-            let mut found = contact::by_email(db, space, &key)?;
+        if let Some(email) = vouched.filter(|email| Kind::Email.normal(email).is_some()) {
+            let mut found = contact::owners(db, space, Kind::Email, email)?;
             match found.len() {
                 0 => keys.free.email = Some(email),
                 1 => found.into_iter().for_each(|owner| keys.own(owner)),
@@ -117,22 +116,24 @@ fn add(
     late: bool,
 ) -> rusqlite::Result<()> {
     if !free.ids.is_empty() {
-        let has: usize = db
-            .prepare_cached("SELECT count(*) FROM contact_id WHERE contact = ?1 AND live = 1")?
-            .query_row([owner.number], |row| row.get::<_, u32>(0).map(|count| count as usize))?;
-        for &(namespace, id) in free.ids.iter().take(IDS_MAX.saturating_sub(has)) {
-            contact::add_id(db, space, owner.number, namespace, id)?;
+        let has: u32 = db
+            .prepare_cached("SELECT count(*) FROM contact_key WHERE contact = ?1")?
+            .query_row([owner.number], |row| row.get(0))?;
+        for &(namespace, id) in free.ids.iter().take(IDS_MAX.saturating_sub(has as usize)) {
+            contact::add_key(db, space, owner, Kind::Platform(namespace), id)?;
         }
     }
     if let Some(id) = free.external_id {
-        db.prepare_cached(
-            "UPDATE contact SET external_id = ?2, external_key = ?3 WHERE number = ?1 AND external_key IS NULL",
-        )?
-        .execute(params![owner.number, id, id_key(id)])?;
+        let set = "UPDATE contact SET external_id = ?2 WHERE number = ?1 AND external_id IS NULL";
+        if db.prepare_cached(set)?.execute(params![owner.number, id])? > 0 {
+            contact::add_key(db, space, owner, Kind::External, id)?;
+        }
     }
     if let Some(email) = free.email {
-        db.prepare_cached("UPDATE contact SET email = ?2, email_key = ?3 WHERE number = ?1 AND email_key IS NULL")?
-            .execute(params![owner.number, email, email_key(email)])?;
+        let set = "UPDATE contact SET email = ?2 WHERE number = ?1 AND email IS NULL";
+        if db.prepare_cached(set)?.execute(params![owner.number, email])? > 0 {
+            contact::add_key(db, space, owner, Kind::Email, email)?;
+        }
     }
     merge(db, owner.number, &subject.properties, late)
 }

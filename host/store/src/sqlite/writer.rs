@@ -113,8 +113,7 @@ fn serve(health: &Health, mut groups: Groups, mut jobs: mpsc::Receiver<Box<dyn J
 
 /// Adds everything that waits to the group, up to the ceilings. Gives back the job that did not fit.
 fn gather(group: &mut Vec<Box<dyn Job>>, jobs: &mut mpsc::Receiver<Box<dyn Job>>) -> Option<Box<dyn Job>> {
-    let total = |sum: Weight, job: &Box<dyn Job>| sum.and(job.weight());
-    let mut weight = group.iter().fold(Weight::default(), total);
+    let mut weight = group.iter().map(|job| job.weight()).fold(Weight::default(), Weight::and);
     while group.len() < QUEUE_JOBS_MAX {
         let next = jobs.try_recv().ok()?;
         weight = weight.and(next.weight());

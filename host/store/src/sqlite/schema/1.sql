@@ -106,34 +106,31 @@ CREATE TABLE dead_letter (
 ) STRICT;
 CREATE INDEX dead_letter_by_connection ON dead_letter (connection, id);
 
--- People. Keys are unique among the living only: a deleted contact blocks nothing.
+-- People, as they were given. A deleted one stays for the events that name it.
 CREATE TABLE contact (
   number INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   space TEXT NOT NULL,
   email TEXT,
-  email_key TEXT,
   external_id TEXT,
-  external_key TEXT,
   properties TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   deleted_at INTEGER
 ) STRICT;
-CREATE INDEX contact_by_space ON contact (space, id) WHERE deleted_at IS NULL;
-CREATE INDEX contact_by_email ON contact (space, email_key) WHERE deleted_at IS NULL AND email_key IS NOT NULL;
-CREATE UNIQUE INDEX contact_by_external_id ON contact (space, external_key)
-  WHERE deleted_at IS NULL AND external_key IS NOT NULL;
+CREATE INDEX contact_by_space ON contact (space, id);
 
-CREATE TABLE contact_id (
+-- Keys of the living, in normal form: a deleted contact has none, so it blocks nothing. No partial index: SQLite would
+-- compile the look-up anew for every event. Only an address may stand here twice; the one writer sees to that.
+CREATE TABLE contact_key (
   space TEXT NOT NULL,
-  namespace TEXT NOT NULL,
+  kind TEXT NOT NULL,
   key TEXT NOT NULL,
-  id TEXT NOT NULL,
   contact INTEGER NOT NULL,
-  live INTEGER NOT NULL DEFAULT 1
-) STRICT;
-CREATE UNIQUE INDEX contact_id_live ON contact_id (space, namespace, key) WHERE live = 1;
-CREATE INDEX contact_id_of ON contact_id (contact);
+  contact_id TEXT NOT NULL,
+  given TEXT NOT NULL,
+  PRIMARY KEY (space, kind, key, contact)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX contact_key_of ON contact_key (contact);
 
 CREATE TABLE state (
   connection INTEGER NOT NULL,
