@@ -1,0 +1,6 @@
+;; Traps while it is instantiated.
+(export "cabi_realloc" (func $realloc))
+(func $begin (unreachable))
+(start $begin)
+(func (export "jackfield:connector/transform@0.1.0#transform") (param i32 i32) (result i32)
+  (call $ignored (i32.const 2048) (i32.const 8)))
