@@ -1,5 +1,6 @@
-//! Time, in one place: milliseconds since a double started (monotonic, for the log and for deadlines), and wall time, which
-//! only snowflakes and timestamps use.
+//! Time, in one place: monotonic for the log and for deadlines, wall time for snowflakes and timestamps alone. A crate of its
+//! own right: the testkit stands on none of the host's.
+#![allow(clippy::disallowed_methods, reason = "this is where the testkit reads the clocks")]
 
 use tokio::time::Instant;
 
@@ -11,12 +12,16 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        Self { start: Instant::now() }
+        Self { start: now() }
     }
 
     pub(crate) fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
+}
+
+pub(crate) fn now() -> Instant {
+    Instant::now()
 }
 
 /// Wall time in milliseconds since 1970.

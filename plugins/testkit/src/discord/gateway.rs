@@ -26,6 +26,7 @@ use super::script::{Action, Moment};
 use super::sessions::{Answer, Carried};
 use super::shared::Shared;
 use super::window::CommandWindow;
+use crate::clock;
 
 /// Dispatches taken from the session at a time. An acknowledgement waits behind at most so many.
 const BATCH: usize = 256;
@@ -153,7 +154,7 @@ impl Connection {
     fn greet(&mut self) {
         let delay = self.shared.lock().faults.hello_delay_ms();
         match delay {
-            Some(ms) => self.hello_at = Some(Instant::now() + Duration::from_millis(ms)),
+            Some(ms) => self.hello_at = Some(clock::now() + Duration::from_millis(ms)),
             None => self.hello(),
         }
     }
@@ -166,7 +167,7 @@ impl Connection {
 
     fn expect_heartbeat(&mut self) {
         let interval = Duration::from_millis(self.shared.script.heartbeat_interval_ms);
-        self.heartbeat_by = Some(Instant::now() + interval + (interval / 2).max(HEARTBEAT_GRACE));
+        self.heartbeat_by = Some(clock::now() + interval + (interval / 2).max(HEARTBEAT_GRACE));
     }
 
     fn say(&mut self, text: String) {
@@ -228,14 +229,14 @@ impl Connection {
             _ if self.leaving.is_some() => {}
             Order::Reconnect => {
                 self.say(protocol::RECONNECT.to_owned());
-                self.reconnect_by = Some(Instant::now() + RECONNECT_WAIT);
+                self.reconnect_by = Some(clock::now() + RECONNECT_WAIT);
             }
             Order::Invalidate { resumable } => {
                 self.leave();
                 self.say(protocol::invalid_session(resumable));
             }
             Order::Close(code) => self.close(code),
-            Order::SlowClose { ms, code } => self.stalled = Some((Instant::now() + Duration::from_millis(ms), code)),
+            Order::SlowClose { ms, code } => self.stalled = Some((clock::now() + Duration::from_millis(ms), code)),
         }
         ControlFlow::Continue(())
     }
@@ -281,11 +282,11 @@ impl Connection {
         }
         self.shared.room.notify_waiters();
         self.outbox.clear();
-        self.leaving = Some((Instant::now() + CLOSE_WAIT, End { by: Closer::Client, code }));
+        self.leaving = Some((clock::now() + CLOSE_WAIT, End { by: Closer::Client, code }));
     }
 
     fn answer(&mut self, text: &str) {
-        if !self.commands.admits(Instant::now()) {
+        if !self.commands.admits(clock::now()) {
             return self.close(Code::RATE_LIMITED);
         }
         match protocol::parse(text) {
@@ -343,7 +344,7 @@ impl Connection {
         self.shared.room.notify_waiters();
         let frame = CloseFrame { code: code.0.into(), reason: code.reason().into() };
         self.outbox.push(Message::Close(Some(frame)));
-        self.leaving = Some((Instant::now() + CLOSE_WAIT, End { by: Closer::Double, code: Some(code.0) }));
+        self.leaving = Some((clock::now() + CLOSE_WAIT, End { by: Closer::Double, code: Some(code.0) }));
     }
 
     /// Lets the session wait for a resume.
@@ -369,7 +370,7 @@ impl Connection {
     }
 
     fn overdue(&mut self) -> ControlFlow<End> {
-        let now = Instant::now();
+        let now = clock::now();
         let passed = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if let Some((_, end)) = self.leaving {
             return ControlFlow::Break(end);

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{sleep, sleep_until};
 
 use super::faults::{Flood, Target};
 use super::script::{Pace, Start};
 use super::shared::Shared;
+use crate::clock;
 
 /// Messages made under one lock. Small, so that sockets get their turn.
 const CHUNK: u64 = 64;
@@ -38,7 +39,7 @@ async fn pace(shared: Arc<Shared>) {
 async fn steps(shared: Arc<Shared>) {
     let timed = shared.lock().steps.timed();
     started(&shared).await;
-    let start = Instant::now();
+    let start = clock::now();
     for (ms, action) in timed {
         sleep_until(start + Duration::from_millis(ms)).await;
         shared.lock().perform(&action, Target::All);
@@ -65,14 +66,14 @@ async fn started(shared: &Shared) {
 async fn make(shared: &Shared, messages: u64, pace: Pace) {
     let mut left = messages;
     let mut owed = 0.0_f64;
-    let mut last = Instant::now();
+    let mut last = clock::now();
     while left > 0 {
         let due = match pace {
             Pace::Burst => left,
             Pace::PerSecond(rate) => {
                 sleep(Duration::from_secs_f64((1.0 / rate).clamp(TICK.as_secs_f64(), 1.0))).await;
                 owed += last.elapsed().as_secs_f64() * rate;
-                last = Instant::now();
+                last = clock::now();
                 whole(owed).min(left)
             }
         };
@@ -84,7 +85,7 @@ async fn make(shared: &Shared, messages: u64, pace: Pace) {
             tokio::task::yield_now().await;
             made += chunk;
             if held_up {
-                last = Instant::now();
+                last = clock::now();
             }
         }
         left -= made;

@@ -12,38 +12,38 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 /// Nothing here takes long; a machine that is busy may.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// GUILDS, GUILD_MESSAGES, DIRECT_MESSAGES, MESSAGE_CONTENT.
-pub const INTENTS: u64 = 1 | 1 << 9 | 1 << 12 | 1 << 15;
+pub(crate) const INTENTS: u64 = 1 | 1 << 9 | 1 << 12 | 1 << 15;
 
-pub struct Client {
+pub(crate) struct Client {
     socket: WebSocketStream<TcpStream>,
-    pub seq: u64,
-    pub token: String,
+    pub(crate) seq: u64,
+    pub(crate) token: String,
 }
 
 /// What comes next on a connection.
 #[derive(Debug, PartialEq)]
-pub enum Heard {
+pub(crate) enum Heard {
     Frame(Value),
     Closed(u16),
     /// The socket ended without a close frame.
     Gone,
 }
 
-pub async fn start(script: Script) -> Double {
+pub(crate) async fn start(script: Script) -> Double {
     Double::start(Options { script, ..Options::default() }).await.unwrap()
 }
 
 /// A double that says nothing by itself.
-pub async fn silent() -> Double {
+pub(crate) async fn silent() -> Double {
     start(Script::silent()).await
 }
 
 impl Client {
     /// Connects under the double's own name, and takes the Hello.
-    pub async fn connect(double: &Double) -> Self {
+    pub(crate) async fn connect(double: &Double) -> Self {
         let (mut client, _) = Self::open(double, "/?v=10&encoding=json").await;
         let hello = client.frame().await;
         assert_eq!(hello["op"], 10, "{hello}");
@@ -51,13 +51,13 @@ impl Client {
     }
 
     /// Connects, and takes nothing. Also returns the URL it used.
-    pub async fn open(double: &Double, target: &str) -> (Self, String) {
+    pub(crate) async fn open(double: &Double, target: &str) -> (Self, String) {
         let url = format!("{}{target}", double.gateway_url());
         (Self::open_as(double, &url).await.unwrap(), url)
     }
 
     /// Connects to the double under any name.
-    pub async fn open_as(double: &Double, url: &str) -> Result<Self, Error> {
+    pub(crate) async fn open_as(double: &Double, url: &str) -> Result<Self, Error> {
         let address = double.origin_http().strip_prefix("http://").unwrap().to_owned();
         let stream = TcpStream::connect(address).await.unwrap();
         let (socket, _) = client_async(url, stream).await?;
@@ -65,7 +65,7 @@ impl Client {
     }
 
     /// Connects and identifies; READY and the guilds are taken. Returns READY's payload too.
-    pub async fn ready(double: &Double, intents: u64) -> (Self, Value) {
+    pub(crate) async fn ready(double: &Double, intents: u64) -> (Self, Value) {
         let mut client = Self::connect(double).await;
         client.identify(intents).await;
         let ready = client.dispatch("READY").await;
@@ -77,43 +77,43 @@ impl Client {
     }
 
     /// Connects and resumes; takes nothing further.
-    pub async fn resume(double: &Double, session: &Value, seq: u64) -> Self {
+    pub(crate) async fn resume(double: &Double, session: &Value, seq: u64) -> Self {
         let mut client = Self::connect(double).await;
         let token = client.token.clone();
         client.say(&json!({ "op": 6, "d": { "token": token, "session_id": session, "seq": seq } })).await;
         client
     }
 
-    pub async fn identify(&mut self, intents: u64) {
+    pub(crate) async fn identify(&mut self, intents: u64) {
         let identify = identify(&self.token, intents);
         self.say(&identify).await;
     }
 
-    pub async fn say(&mut self, frame: &Value) {
+    pub(crate) async fn say(&mut self, frame: &Value) {
         self.say_text(&frame.to_string()).await;
     }
 
-    pub async fn say_text(&mut self, text: &str) {
+    pub(crate) async fn say_text(&mut self, text: &str) {
         self.socket.send(Message::text(text.to_owned())).await.unwrap();
     }
 
-    pub async fn say_binary(&mut self, bytes: Vec<u8>) {
+    pub(crate) async fn say_binary(&mut self, bytes: Vec<u8>) {
         self.socket.send(Message::binary(bytes)).await.unwrap();
     }
 
     /// Sends a heartbeat and waits for its answer; dispatches on the way are lost.
-    pub async fn heartbeat(&mut self, seq: Option<u64>) {
+    pub(crate) async fn heartbeat(&mut self, seq: Option<u64>) {
         self.say(&json!({ "op": 1, "d": seq })).await;
         while self.frame().await["op"] != 11 {}
     }
 
     /// Closes with this code, and waits for the answer.
-    pub async fn close(mut self, code: u16) {
+    pub(crate) async fn close(mut self, code: u16) {
         self.socket.close(Some(CloseFrame { code: code.into(), reason: "".into() })).await.unwrap();
         while let Some(Ok(_)) = self.socket.next().await {}
     }
 
-    pub async fn next(&mut self) -> Heard {
+    pub(crate) async fn next(&mut self) -> Heard {
         loop {
             let next = tokio::time::timeout(PATIENCE, self.socket.next()).await.expect("nothing came");
             match next {
@@ -131,7 +131,7 @@ impl Client {
         }
     }
 
-    pub async fn frame(&mut self) -> Value {
+    pub(crate) async fn frame(&mut self) -> Value {
         match self.next().await {
             Heard::Frame(frame) => frame,
             other => panic!("a frame was due, not {other:?}"),
@@ -139,14 +139,14 @@ impl Client {
     }
 
     /// The payload of the next frame, which is a dispatch of this kind.
-    pub async fn dispatch(&mut self, kind: &str) -> Value {
+    pub(crate) async fn dispatch(&mut self, kind: &str) -> Value {
         let mut frame = self.frame().await;
         assert_eq!(frame["t"], kind, "{frame}");
         frame["d"].take()
     }
 
     /// How the connection ends; frames on the way are passed over.
-    pub async fn end(&mut self) -> Heard {
+    pub(crate) async fn end(&mut self) -> Heard {
         loop {
             match self.next().await {
                 Heard::Frame(_) => {}
@@ -156,7 +156,7 @@ impl Client {
     }
 
     /// Sequence number and kind of the next dispatches, up to and including one of the kind `last`.
-    pub async fn numbered_until(&mut self, last: &str) -> Vec<(u64, String)> {
+    pub(crate) async fn numbered_until(&mut self, last: &str) -> Vec<(u64, String)> {
         let mut numbered = Vec::new();
         loop {
             let frame = self.frame().await;
@@ -169,13 +169,19 @@ impl Client {
     }
 }
 
-pub fn identify(token: &str, intents: u64) -> Value {
+pub(crate) fn identify(token: &str, intents: u64) -> Value {
     let properties = json!({ "os": "linux", "browser": "test", "device": "test" });
     json!({ "op": 2, "d": { "token": token, "intents": intents, "properties": properties } })
 }
 
 /// One request over a connection of its own: status and JSON.
-pub async fn request(double: &Double, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, Value) {
+pub(crate) async fn request(
+    double: &Double,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> (u16, Value) {
     let address = double.origin_http().strip_prefix("http://").unwrap().to_owned();
     let mut stream = TcpStream::connect(&address).await.unwrap();
     let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
@@ -194,7 +200,7 @@ pub async fn request(double: &Double, method: &str, path: &str, headers: &[(&str
 }
 
 /// A request with the bot's token.
-pub async fn authorised(double: &Double, method: &str, path: &str, body: &str) -> (u16, Value) {
+pub(crate) async fn authorised(double: &Double, method: &str, path: &str, body: &str) -> (u16, Value) {
     let credential = format!("Bot {}", double.token());
     request(double, method, path, &[("Authorization", &credential)], body).await
 }
