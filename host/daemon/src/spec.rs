@@ -36,6 +36,8 @@ pub struct Spec {
     pub fingerprint: String,
     /// The operator's limits.
     pub limits: Limits,
+    /// Where its code's lines go: one sink, so that instances share one rate. See [`crate::guest_log`].
+    pub log: LogSink,
 }
 
 /// The operator's limits for one connection. Defaults are the ceilings.
@@ -69,12 +71,7 @@ impl Spec {
     /// What one instance of its code may use.
     #[must_use]
     pub fn guest_limits(&self) -> GuestLimits {
-        todo!()
-    }
-
-    /// Where its code's log lines go, masked and bounded.
-    #[must_use]
-    pub fn log(&self) -> LogSink {
-        todo!()
+        let Limits { memory, call, frame, .. } = self.limits;
+        GuestLimits { memory, call, frame, ..GuestLimits::default() }
     }
 }

@@ -168,7 +168,7 @@ impl Keeper {
 
     fn inbound(&self, term: &Term) -> inbound::Setup {
         let Setup { spec, stores, clock, failpoint, .. } = &self.setup;
-        let pool = Pool::new(&spec.component, spec.guest_limits(), spec.limits.transforms, spec.log());
+        let pool = Pool::new(&spec.component, spec.guest_limits(), spec.limits.transforms, spec.log.clone());
         inbound::Setup {
             connection: spec.id.clone(),
             space: spec.space.clone(),

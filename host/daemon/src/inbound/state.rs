@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use jackfield_engine::capability::state::Map;
 use jackfield_model::{Blob, ConnectionId, Fault};
-use jackfield_store::State;
+use jackfield_store::{State, StoreError};
 use jackfield_store::state::Write;
 
 /// Writes that are not committed yet, by key, each with the number of times it is under way.
@@ -29,6 +29,11 @@ impl StateMap {
 
     fn lock(&self) -> MutexGuard<'_, Overlay> {
         self.overlay.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unavailable(&self, error: &StoreError) -> Fault {
+        tracing::warn!(connection = %self.connection, %error, "read state failed");
+        Fault::Unavailable(None)
     }
 
     /// A call asked for this; from now on calls see it.
@@ -61,9 +66,24 @@ impl Map for StateMap {
         if let Some((_, value)) = self.lock().pending.get(key) {
             return Ok(value.clone());
         }
-        self.store.get(&self.connection, key).await.map_err(|error| {
-            tracing::warn!(connection = %self.connection, %error, "read state failed");
-            Fault::Unavailable(None)
-        })
+        self.store.get(&self.connection, key).await.map_err(|error| self.unavailable(&error))
     }
+
+    async fn size(&self) -> Result<u64, Fault> {
+        let pending: Vec<(String, Option<u64>)> = {
+            let weigh = |key: &String, value: &Option<Blob>| (key.clone(), value.as_ref().map(|value| weight(key, value)));
+            self.lock().pending.iter().map(|(key, (_, value))| weigh(key, value)).collect()
+        };
+        let mut size = self.store.size(&self.connection).await.map_err(|error| self.unavailable(&error))?;
+        for (key, now) in pending {
+            let stored = self.store.get(&self.connection, &key).await.map_err(|error| self.unavailable(&error))?;
+            size = size.saturating_sub(stored.map_or(0, |value| weight(&key, &value))).saturating_add(now.unwrap_or(0));
+        }
+        Ok(size)
+    }
+}
+
+/// What a key and its value count for.
+fn weight(key: &str, value: &Blob) -> u64 {
+    (key.len() + value.len()) as u64
 }

@@ -132,7 +132,7 @@ impl Actor {
                 news = self.sockets.news(), if running && !pressed && self.queue.has_room() => {
                     self.setup.failpoint.hit("frame-read");
                     if let Err(TooLarge { limit }) = self.sockets.take(news, &mut self.queue) {
-                        return too_large(limit);
+                        return too_large(limit, self.setup.spec.limits.frame);
                     }
                 }
                 () = until(self.timers.next()), if running => {
@@ -336,10 +336,10 @@ fn fatal(message: String) -> End {
     End::Parked { code: "fatal", message, todo: todo.to_owned() }
 }
 
-fn too_large(limit: usize) -> End {
+fn too_large(limit: &str, bytes: usize) -> End {
     End::Parked {
         code: "frame-limit",
-        message: format!("the platform sent a frame over the limit `frame` of {limit} bytes"),
+        message: format!("the platform sent a frame over the limit `{limit}` of {bytes} bytes"),
         todo: "raise `limits.frame` of this connection, or find out why the platform sends such frames".to_owned(),
     }
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use jackfield_engine::runtime::{Done, Host, Instance, Rights, View};
-use jackfield_engine::{CallFailure, GuestLimits, LogSink};
+use jackfield_engine::{CallFailure, GuestLimits};
 use jackfield_model::session::{SessionFault, Signal, StartContext, StartFault};
 
 use super::Setup;
@@ -75,12 +75,8 @@ fn surroundings(setup: &Setup) -> (Host, GuestLimits) {
         state: setup.inbound.state().clone(),
         starts: setup.starts.clone(),
         rights: Rights { state_bytes: spec.state_bytes },
-        log: log(setup),
+        log: spec.log.clone(),
         generation: spec.generation,
     };
     (host, spec.guest_limits())
-}
-
-fn log(setup: &Setup) -> LogSink {
-    setup.spec.log()
 }

@@ -38,8 +38,8 @@ pub enum What {
     Alive,
     /// It is gone.
     Closed(Cause),
-    /// A frame was over this limit.
-    TooLarge(usize),
+    /// A frame was over the limit of this name.
+    TooLarge(&'static str),
 }
 
 enum Out {
@@ -195,7 +195,8 @@ async fn write(mut writer: SocketWriter, (mut frames, waiting): Outgoing) -> Cau
             }
             Out::Ping => writer.ping().await,
             Out::Close { code, reason } => {
-                writer.close(code, &reason).await;
+                // The peer may be gone already: it is closed either way.
+                let _ = writer.close(code, &reason).await;
                 return Cause::Ours;
             }
         };

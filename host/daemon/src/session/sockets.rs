@@ -34,8 +34,8 @@ struct Slot {
 /// A frame that was too large: nothing that a new connection could change.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooLarge {
-    /// The limit, in bytes.
-    pub limit: usize,
+    /// The limit's name.
+    pub limit: &'static str,
 }
 
 /// The sockets of a session.
