@@ -12,7 +12,7 @@ const REST: Duration = Duration::from_secs(60);
 const STEP: Duration = Duration::from_millis(200);
 
 /// Prunes for ever.
-pub async fn run(retention: Arc<dyn Retention>, policy: Policy) {
+pub(crate) async fn run(retention: Arc<dyn Retention>, policy: Policy) {
     loop {
         let pause = match retention.prune(policy).await {
             Ok(pruned) => {

@@ -15,10 +15,10 @@ const TTL: Duration = Duration::from_secs(15);
 /// How often it is renewed, stretched by up to a fifth so that many do not beat together.
 const RENEW: Duration = Duration::from_secs(2);
 /// Pause before the lease is asked for again.
-pub const RETRY: Duration = Duration::from_secs(1);
+pub(super) const RETRY: Duration = Duration::from_secs(1);
 
 /// Why there is no term.
-pub enum Missed {
+pub(super) enum Missed {
     /// Somebody else's until then.
     Held { until: Timestamp },
     /// The store did not answer.
@@ -26,7 +26,7 @@ pub enum Missed {
 }
 
 /// A lease that is held and kept. Dropping it stops the renewal and leaves the lease to lapse.
-pub struct Term {
+pub(super) struct Term {
     connection: ConnectionId,
     leases: Arc<dyn Leases>,
     fence: Fence,
@@ -36,7 +36,7 @@ pub struct Term {
 
 impl Term {
     /// Takes the lease with a token that was never used before.
-    pub async fn acquire(connection: &ConnectionId, leases: Arc<dyn Leases>) -> Result<Self, Missed> {
+    pub(super) async fn acquire(connection: &ConnectionId, leases: Arc<dyn Leases>) -> Result<Self, Missed> {
         let token = Token(rand::rng().random());
         let epoch = match leases.acquire(connection, token, TTL).await.map_err(Missed::Store)? {
             Acquire::Granted { epoch } => epoch,
@@ -49,12 +49,12 @@ impl Term {
     }
 
     /// What writes are fenced with.
-    pub fn fence(&self) -> Fence {
+    pub(super) fn fence(&self) -> Fence {
         self.fence
     }
 
     /// Waits until the lease is somebody else's.
-    pub async fn lost(&self) {
+    pub(super) async fn lost(&self) {
         let mut lost = self.lost.clone();
         if lost.wait_for(|lost| *lost).await.is_err() {
             std::future::pending::<()>().await;
@@ -62,7 +62,7 @@ impl Term {
     }
 
     /// Gives the lease back.
-    pub async fn release(self) {
+    pub(super) async fn release(self) {
         self.keeping.abort();
         if let Err(error) = self.leases.release(&self.connection, self.fence).await {
             tracing::warn!(connection = %self.connection, %error, "release lease failed");

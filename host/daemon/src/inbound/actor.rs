@@ -25,7 +25,7 @@ use super::transform::{Bench, Done, Item, Verdict};
 use super::{Command, Entry, Setup, admit};
 
 /// First number of what a session submits. Rows of the inbox are numbered below it: checkpoints do not cover them.
-pub const FIRST_SUBMITTED: u64 = 1 << 40;
+pub(super) const FIRST_SUBMITTED: u64 = 1 << 40;
 
 /// Dispatches of one `transform` call. Larger batches no longer pay.
 const BATCH_MAX: usize = 32;
@@ -44,7 +44,7 @@ const CANDIDATES_MAX: usize = 32;
 
 type Flight = Pin<Box<dyn Future<Output = Flown> + Send>>;
 
-pub struct Actor {
+pub(super) struct Actor {
     setup: Setup,
     commands: mpsc::UnboundedReceiver<Command>,
     failures: mpsc::UnboundedReceiver<(u64, u32)>,
@@ -75,7 +75,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    pub fn new(
+    pub(super) fn new(
         setup: Setup,
         commands: mpsc::UnboundedReceiver<Command>,
         shared: Arc<Shared>,
@@ -116,7 +116,7 @@ impl Actor {
         }
     }
 
-    pub async fn run(mut self) {
+    pub(super) async fn run(mut self) {
         self.leftovers = self.take_rows(true).await;
         self.shared.leftovers(self.leftovers);
         self.shared.settle(Vec::new(), self.settled_below());

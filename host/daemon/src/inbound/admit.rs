@@ -20,7 +20,7 @@ const PROPERTIES_BYTES_MAX: usize = jackfield_model::limits::DISPATCH_BYTES_MAX;
 
 /// Why an event may not enter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Inadmissible {
+pub(super) enum Inadmissible {
     /// More than one dispatch may mean.
     #[error("{0} events from one dispatch, at most {EVENTS_MAX} are allowed")]
     TooMany(usize),
@@ -48,7 +48,7 @@ pub enum Inadmissible {
 }
 
 /// Checks and cleans the events of one dispatch.
-pub fn events(events: Vec<Event>) -> Result<Vec<Admitted>, Inadmissible> {
+pub(super) fn events(events: Vec<Event>) -> Result<Vec<Admitted>, Inadmissible> {
     if events.len() > EVENTS_MAX {
         return Err(Inadmissible::TooMany(events.len()));
     }

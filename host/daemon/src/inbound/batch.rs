@@ -11,7 +11,7 @@ use jackfield_store::state::Write;
 
 /// A dispatch whose outcome is known.
 #[derive(Debug)]
-pub struct Ready {
+pub(super) struct Ready {
     /// Its number.
     pub number: u64,
     /// The dispatch.
@@ -26,7 +26,7 @@ pub struct Ready {
 
 /// Everything that waits for the next commit, each in its order.
 #[derive(Default)]
-pub struct Waiting {
+pub(super) struct Waiting {
     /// Outcomes.
     pub ready: VecDeque<Ready>,
     /// Dispatches to write to the inbox.
@@ -39,7 +39,7 @@ pub struct Waiting {
 
 /// What one commit takes of it.
 #[derive(Default)]
-pub struct Cut {
+pub(super) struct Cut {
     /// Outcomes.
     pub ready: Vec<Ready>,
     /// Dispatches to write to the inbox.
@@ -52,7 +52,7 @@ pub struct Cut {
 
 impl Cut {
     /// There is nothing to commit.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.ready.is_empty() && self.parks.is_empty() && self.attempts.is_empty() && self.state.is_empty()
     }
 }
@@ -60,7 +60,7 @@ impl Cut {
 impl Waiting {
     /// Takes what fits into one commit: outcomes first, since sessions wait for them, then rows. `weight` says what a row weighs;
     /// `None` when there is no need to write it any more.
-    pub fn cut(&mut self, weight: impl Fn(u64) -> Option<usize>) -> Cut {
+    pub(super) fn cut(&mut self, weight: impl Fn(u64) -> Option<usize>) -> Cut {
         let mut bytes = 0;
         let mut room = |count: usize, more: usize| {
             bytes += more;
@@ -90,7 +90,7 @@ impl Waiting {
     }
 
     /// Puts back what could not be committed.
-    pub fn restore(&mut self, cut: Cut) {
+    pub(super) fn restore(&mut self, cut: Cut) {
         for ready in cut.ready.into_iter().rev() {
             self.ready.push_front(ready);
         }

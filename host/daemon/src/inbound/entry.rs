@@ -8,7 +8,7 @@ use jackfield_store::inbox::RowId;
 
 /// Where its bytes are.
 #[derive(Clone, Debug)]
-pub enum Body {
+pub(super) enum Body {
     /// In memory.
     Memory(Arc<Dispatch>),
     /// In its inbox row alone.
@@ -17,7 +17,7 @@ pub enum Body {
 
 /// How far it is on its way into the inbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parking {
+pub(super) enum Parking {
     /// Not asked for.
     None,
     /// Waits for the next commit.
@@ -30,7 +30,7 @@ pub enum Parking {
 
 /// A dispatch that is not settled yet.
 #[derive(Clone, Debug)]
-pub struct Unsettled {
+pub(super) struct Unsettled {
     /// Its bytes.
     pub body: Body,
     /// What it weighs, in bytes.
@@ -55,7 +55,7 @@ pub struct Unsettled {
 
 impl Unsettled {
     /// Bytes that it holds in memory.
-    pub fn held(&self) -> usize {
+    pub(super) fn held(&self) -> usize {
         match self.body {
             Body::Memory(_) => self.weight,
             Body::Stored(_) => 0,
@@ -63,7 +63,7 @@ impl Unsettled {
     }
 
     /// Its inbox row, where it has one.
-    pub fn row(&self) -> Option<RowId> {
+    pub(super) fn row(&self) -> Option<RowId> {
         match self.parking {
             Parking::Row(row) => Some(row),
             _ => None,

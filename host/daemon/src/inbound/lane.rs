@@ -11,7 +11,7 @@ struct Lane {
 
 /// All lanes that have something waiting or under way. An idle lane costs nothing.
 #[derive(Default)]
-pub struct Lanes {
+pub(super) struct Lanes {
     lanes: HashMap<Arc<str>, Lane>,
     /// Lanes with something waiting and nothing under way, in the order in which they became so.
     ready: VecDeque<Arc<str>>,
@@ -19,7 +19,7 @@ pub struct Lanes {
 
 impl Lanes {
     /// Puts a dispatch at the end of its lane.
-    pub fn push(&mut self, lane: &Arc<str>, number: u64) {
+    pub(super) fn push(&mut self, lane: &Arc<str>, number: u64) {
         let slot = self.lanes.entry(lane.clone()).or_default();
         slot.waiting.push_back(number);
         if !slot.busy && slot.waiting.len() == 1 {
@@ -28,7 +28,7 @@ impl Lanes {
     }
 
     /// Takes the front of the next ready lane for as long as `fits` agrees. The lane is busy until [`Lanes::done`].
-    pub fn take(&mut self, mut fits: impl FnMut(u64) -> bool) -> Option<(Arc<str>, Vec<u64>)> {
+    pub(super) fn take(&mut self, mut fits: impl FnMut(u64) -> bool) -> Option<(Arc<str>, Vec<u64>)> {
         let lane = self.ready.pop_front()?;
         let slot = self.lanes.get_mut(&lane)?;
         let mut taken = Vec::new();
@@ -48,7 +48,7 @@ impl Lanes {
     }
 
     /// The batch of this lane is answered.
-    pub fn done(&mut self, lane: &Arc<str>) {
+    pub(super) fn done(&mut self, lane: &Arc<str>) {
         let Some(slot) = self.lanes.get_mut(lane) else { return };
         slot.busy = false;
         if slot.waiting.is_empty() {
@@ -59,7 +59,7 @@ impl Lanes {
     }
 
     /// Whatever waits behind the first `skip` of each lane.
-    pub fn behind(&self, skip: usize) -> impl Iterator<Item = u64> + '_ {
+    pub(super) fn behind(&self, skip: usize) -> impl Iterator<Item = u64> + '_ {
         self.lanes.values().flat_map(move |lane| lane.waiting.iter().skip(skip).copied())
     }
 }

@@ -2,21 +2,21 @@
 
 /// Bytes of unsettled dispatches in memory from which on everything that waits is written to the inbox, and what is there
 /// leaves memory.
-pub const SPILL_BYTES: usize = 8 * 1024 * 1024;
+pub(super) const SPILL_BYTES: usize = 8 * 1024 * 1024;
 
 /// Bytes of unsettled dispatches in memory at which the session stops reading. Twice the spill: what is read in one call
 /// (at most 4 MiB of effects) still fits.
-pub const HELD_BYTES_MAX: usize = 2 * SPILL_BYTES;
+pub(super) const HELD_BYTES_MAX: usize = 2 * SPILL_BYTES;
 
 /// Unsettled dispatches at which the session stops reading, wherever their bytes are: each costs some 300 bytes of bookkeeping.
-pub const UNSETTLED_MAX: usize = 65_536;
+pub(super) const UNSETTLED_MAX: usize = 65_536;
 
 /// Dispatches at the front of each lane that stay in memory: the next batch.
-pub const RESIDENT: usize = 32;
+pub(super) const RESIDENT: usize = 32;
 
 /// What is unsettled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub(super) struct Load {
     /// Bytes in memory.
     pub held: usize,
     /// Bytes in inbox rows.
@@ -28,7 +28,7 @@ pub struct Load {
 impl Load {
     /// Whether the session must stop reading. Once it has, it reads again only when things are clearly better, so that it does
     /// not flutter.
-    pub fn presses(self, pressed: bool, inbox_bytes_max: u64) -> bool {
+    pub(super) fn presses(self, pressed: bool, inbox_bytes_max: u64) -> bool {
         let (share, whole) = if pressed { (3, 4) } else { (1, 1) };
         self.held >= HELD_BYTES_MAX * share / whole
             || self.count >= UNSETTLED_MAX * share / whole

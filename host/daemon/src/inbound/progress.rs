@@ -41,7 +41,7 @@ struct Progress {
 
 /// Between an inbound and its session.
 #[derive(Default)]
-pub struct Shared {
+pub(super) struct Shared {
     progress: Mutex<Progress>,
     pressure: AtomicBool,
     /// For the session's loop.
@@ -55,25 +55,25 @@ impl Shared {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn pressure(&self) -> bool {
+    pub(super) fn pressure(&self) -> bool {
         self.pressure.load(Ordering::Relaxed)
     }
 
-    pub fn set_pressure(&self, on: bool) {
+    pub(super) fn set_pressure(&self, on: bool) {
         if self.pressure.swap(on, Ordering::Relaxed) != on {
             self.news.notify_one();
         }
     }
 
     /// A new session listens from now on. Its number.
-    pub fn listen(&self) -> u64 {
+    pub(super) fn listen(&self) -> u64 {
         let mut progress = self.lock();
         progress.marks.clear();
         progress.session += 1;
         progress.session
     }
 
-    pub fn settle(&self, marks: Vec<(u64, String)>, settled_below: u64) {
+    pub(super) fn settle(&self, marks: Vec<(u64, String)>, settled_below: u64) {
         let mut progress = self.lock();
         let (session, before) = (progress.session, progress.marks.len());
         progress.marks.extend(marks.into_iter().filter(|(of, _)| *of == session).map(|(_, mark)| mark));
@@ -87,39 +87,39 @@ impl Shared {
     }
 
     /// A checkpoint is handed over. Its count.
-    pub fn checkpoint_taken(&self) -> u64 {
+    pub(super) fn checkpoint_taken(&self) -> u64 {
         let mut progress = self.lock();
         progress.taken += 1;
         progress.taken
     }
 
-    pub fn checkpoint_stored(&self, count: u64) {
+    pub(super) fn checkpoint_stored(&self, count: u64) {
         self.lock().stored = count;
         self.moved.notify_waiters();
     }
 
-    pub fn leftovers(&self, count: usize) {
+    pub(super) fn leftovers(&self, count: usize) {
         self.lock().leftovers = Some(count);
         self.moved.notify_waiters();
     }
 
-    pub fn end(&self, ended: Ended) {
+    pub(super) fn end(&self, ended: Ended) {
         self.lock().ended = Some(ended);
         self.news.notify_one();
         self.moved.notify_waiters();
     }
 
-    pub async fn news(&self) -> News {
+    pub(super) async fn news(&self) -> News {
         self.news.notified().await;
         let mut progress = self.lock();
         News { marks: std::mem::take(&mut progress.marks), ended: progress.ended.clone() }
     }
 
-    pub async fn drained(&self) -> Result<(), Ended> {
+    pub(super) async fn drained(&self) -> Result<(), Ended> {
         self.until(|progress| progress.leftovers == Some(0)).await
     }
 
-    pub async fn settled(&self, below: u64) -> Result<(), Ended> {
+    pub(super) async fn settled(&self, below: u64) -> Result<(), Ended> {
         self.until(|progress| progress.settled_below >= below && progress.stored == progress.taken).await
     }
 

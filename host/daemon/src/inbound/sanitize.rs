@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 
 /// Why text can't be stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub(super) enum Unfit {
     /// Not JSON, or not the object that was promised.
     #[error("{0}")]
     Syntax(String),
@@ -21,7 +21,7 @@ pub enum Unfit {
 }
 
 /// Checks that this is a JSON object of bounded depth, and replaces what can't be stored. `Borrowed` when nothing had to be.
-pub fn object(text: &str) -> Result<Cow<'_, str>, Unfit> {
+pub(super) fn object(text: &str) -> Result<Cow<'_, str>, Unfit> {
     if !text.trim_start().starts_with('{') {
         return Err(Unfit::Syntax("not a JSON object".to_owned()));
     }
@@ -32,7 +32,7 @@ pub fn object(text: &str) -> Result<Cow<'_, str>, Unfit> {
 
 /// Replaces U+0000 in plain text.
 #[must_use]
-pub fn plain(text: &str) -> Cow<'_, str> {
+pub(super) fn plain(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 

@@ -12,7 +12,7 @@ use crate::status::Counters;
 
 /// A checkpoint, and the number below which everything has to be settled before it may be stored.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub(super) struct Candidate {
     /// Which one, counted from 1.
     pub count: u64,
     /// Everything below this number is in it.
@@ -22,7 +22,7 @@ pub struct Candidate {
 }
 
 /// A commit that has ended.
-pub struct Flown {
+pub(super) struct Flown {
     /// What it took.
     pub cut: Cut,
     /// How it ended; `None` when there was nothing to commit.
@@ -32,7 +32,7 @@ pub struct Flown {
 }
 
 /// The batch of a cut. `row` gives a dispatch that is to be parked.
-pub fn batch(setup: &Setup, cut: &Cut, row_of: impl Fn(u64) -> Option<jackfield_store::inbox::RowId>, rows: Vec<Row>) -> Batch {
+pub(super) fn batch(setup: &Setup, cut: &Cut, row_of: impl Fn(u64) -> Option<jackfield_store::inbox::RowId>, rows: Vec<Row>) -> Batch {
     let settled = |ready: &Ready| Settled {
         row: row_of(ready.number),
         dispatch: ready.dispatch.clone(),
@@ -53,7 +53,7 @@ pub fn batch(setup: &Setup, cut: &Cut, row_of: impl Fn(u64) -> Option<jackfield_
 }
 
 /// Commits a batch, and stores a checkpoint along with it. The checkpoint is asked for first: it stands on the same count.
-pub async fn fly(
+pub(super) async fn fly(
     stores: Stores,
     connection: ConnectionId,
     batch: Option<Batch>,
@@ -72,7 +72,7 @@ pub async fn fly(
 }
 
 /// What a receipt adds to the counters.
-pub fn count(counters: &mut Counters, cut: &Cut, receipt: &Receipt) {
+pub(super) fn count(counters: &mut Counters, cut: &Cut, receipt: &Receipt) {
     counters.commits += 1;
     counters.conflicts += u64::from(receipt.conflicts);
     for stored in receipt.events.iter().flatten() {

@@ -19,14 +19,14 @@ use super::entry::Body;
 use crate::connection::facts::Facts;
 
 /// How often a dispatch may fail, the batch included.
-pub const ATTEMPTS_MAX: u32 = 3;
+pub(super) const ATTEMPTS_MAX: u32 = 3;
 
 /// Pause before a refused call is tried again: the engine's clock thread is given a second to recover, tables free up sooner.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
 /// A dispatch of a batch.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub(super) struct Item {
     /// Its number.
     pub number: u64,
     /// Its bytes.
@@ -39,7 +39,7 @@ pub struct Item {
 
 /// How a dispatch came out.
 #[derive(Debug)]
-pub enum Verdict {
+pub(super) enum Verdict {
     /// The guest answered.
     Answer(Answer),
     /// It failed as often as it may.
@@ -53,7 +53,7 @@ pub enum Verdict {
 
 /// A batch that is through.
 #[derive(Debug)]
-pub struct Done {
+pub(super) struct Done {
     /// The lanes that it held up.
     pub lanes: Vec<Arc<str>>,
     /// Every dispatch of it, in order.
@@ -62,7 +62,7 @@ pub struct Done {
 
 /// What a batch is transformed with.
 #[derive(Clone)]
-pub struct Bench {
+pub(super) struct Bench {
     /// Whose.
     pub connection: ConnectionId,
     /// The instances.
@@ -77,7 +77,7 @@ pub struct Bench {
 
 impl Bench {
     /// Transforms a batch.
-    pub async fn run(self, lanes: Vec<Arc<str>>, items: Vec<Item>) -> Done {
+    pub(super) async fn run(self, lanes: Vec<Arc<str>>, items: Vec<Item>) -> Done {
         let mut batch = Vec::with_capacity(items.len());
         for item in items {
             let dispatch = self.load(&item.body).await;

@@ -42,7 +42,7 @@ enum Phase {
     Stopping,
 }
 
-pub struct Actor {
+pub(super) struct Actor {
     setup: Setup,
     stop: Option<oneshot::Receiver<StopReason>>,
     phase: Phase,
@@ -59,7 +59,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    pub fn new(setup: Setup, stop: oneshot::Receiver<StopReason>) -> Self {
+    pub(super) fn new(setup: Setup, stop: oneshot::Receiver<StopReason>) -> Self {
         let (clock, facts, gate) = (setup.clock.clone(), setup.facts.clone(), setup.spec.gate.clone());
         Self {
             sockets: Sockets::new(gate.clone(), clock, facts),
@@ -76,7 +76,7 @@ impl Actor {
         }
     }
 
-    pub async fn run(mut self, guest: Guest, Beginning { reason, checkpoint }: Beginning) -> End {
+    pub(super) async fn run(mut self, guest: Guest, Beginning { reason, checkpoint }: Beginning) -> End {
         let context = StartContext {
             reason,
             checkpoint: checkpoint.clone(),

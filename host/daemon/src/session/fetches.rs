@@ -11,7 +11,7 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 use super::queue::Queue;
 
 /// Requests under way.
-pub struct Fetches {
+pub(super) struct Fetches {
     gate: Gate,
     tasks: JoinSet<Result<HttpResponse, Fault>>,
     labels: BTreeMap<String, AbortHandle>,
@@ -19,19 +19,19 @@ pub struct Fetches {
 
 impl Fetches {
     /// None yet.
-    pub fn new(gate: Gate) -> Self {
+    pub(super) fn new(gate: Gate) -> Self {
         Self { gate, tasks: JoinSet::new(), labels: BTreeMap::new() }
     }
 
     /// Sends a request. The contract refuses a second one of a label that is under way.
-    pub fn start(&mut self, label: String, request: HttpRequest) {
+    pub(super) fn start(&mut self, label: String, request: HttpRequest) {
         let gate = self.gate.clone();
         let handle = self.tasks.spawn(async move { gate.send(request).await });
         self.labels.insert(label, handle);
     }
 
     /// Gives a request up, and says so.
-    pub fn cancel(&mut self, label: &str, queue: &mut Queue) {
+    pub(super) fn cancel(&mut self, label: &str, queue: &mut Queue) {
         if let Some(handle) = self.labels.remove(label) {
             handle.abort();
             queue.push(Signal::Fetched { label: label.to_owned(), outcome: Err(Fault::Cancelled) });
@@ -39,7 +39,7 @@ impl Fetches {
     }
 
     /// Waits for a request to end. Never ends while none is under way.
-    pub async fn next(&mut self) -> Option<Signal> {
+    pub(super) async fn next(&mut self) -> Option<Signal> {
         match self.tasks.join_next_with_id().await {
             None => std::future::pending().await,
             Some(Ok((id, outcome))) => self.label(id).map(|label| Signal::Fetched { label, outcome }),
@@ -58,7 +58,7 @@ impl Fetches {
     }
 
     /// Labels of those under way.
-    pub fn labels(&self) -> BTreeSet<String> {
+    pub(super) fn labels(&self) -> BTreeSet<String> {
         self.labels.keys().cloned().collect()
     }
 }

@@ -11,10 +11,10 @@ use jackfield_model::session::{SessionFault, Signal, StartContext, StartFault};
 use super::Setup;
 
 /// One instance of the connector.
-pub struct Guest(Instance);
+pub(super) struct Guest(Box<Instance>);
 
 /// A call that has ended. The instance is there unless it died.
-pub enum Ended {
+pub(super) enum Ended {
     /// `start`.
     Started(Guest, Result<Done<Result<(), StartFault>>, CallFailure>),
     /// `handle`, with what it was told.
@@ -24,17 +24,17 @@ pub enum Ended {
 }
 
 /// A call under way.
-pub type Call = Pin<Box<dyn Future<Output = Ended> + Send>>;
+pub(super) type Call = Pin<Box<dyn Future<Output = Ended> + Send>>;
 
 impl Guest {
     /// A fresh instance.
-    pub async fn instantiate(setup: &Setup) -> Result<Self, CallFailure> {
+    pub(super) async fn instantiate(setup: &Setup) -> Result<Self, CallFailure> {
         let (host, limits) = surroundings(setup);
-        Instance::new(&setup.spec.component, host, limits).await.map(Self)
+        Instance::new(&setup.spec.component, host, limits).await.map(|instance| Self(Box::new(instance)))
     }
 
     /// Calls `start`.
-    pub fn start(mut self, context: StartContext, view: View) -> Call {
+    pub(super) fn start(mut self, context: StartContext, view: View) -> Call {
         Box::pin(async move {
             let done = self.0.start(context, view).await;
             Ended::Started(self, done)
@@ -42,7 +42,7 @@ impl Guest {
     }
 
     /// Calls `handle`.
-    pub fn handle(mut self, signals: Arc<[Signal]>, view: View) -> Call {
+    pub(super) fn handle(mut self, signals: Arc<[Signal]>, view: View) -> Call {
         Box::pin(async move {
             let done = self.0.handle(signals.clone(), view).await;
             Ended::Handled(self, signals, done)
@@ -50,14 +50,14 @@ impl Guest {
     }
 
     /// A fresh instance, and `start` on it.
-    pub fn restart(setup: &Setup, context: StartContext, view: View) -> Call {
+    pub(super) fn restart(setup: &Setup, context: StartContext, view: View) -> Call {
         let (host, limits) = surroundings(setup);
         let component = setup.spec.component.clone();
         Box::pin(async move {
             match Instance::new(&component, host, limits).await {
                 Ok(mut instance) => {
                     let done = instance.start(context, view).await;
-                    Ended::Started(Self(instance), done)
+                    Ended::Started(Self(Box::new(instance)), done)
                 }
                 Err(failure) => Ended::Missing(failure),
             }

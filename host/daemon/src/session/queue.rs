@@ -12,7 +12,7 @@ const MARKS_MAX: usize = 1_024;
 
 /// What has happened and was not told yet, oldest first.
 #[derive(Default)]
-pub struct Queue {
+pub(super) struct Queue {
     signals: VecDeque<Signal>,
     bytes: usize,
     marks: Vec<String>,
@@ -20,13 +20,13 @@ pub struct Queue {
 
 impl Queue {
     /// Something happened.
-    pub fn push(&mut self, signal: Signal) {
+    pub(super) fn push(&mut self, signal: Signal) {
         self.bytes += signal.weight();
         self.signals.push_back(signal);
     }
 
     /// Dispatches are settled.
-    pub fn marks(&mut self, marks: Vec<String>) {
+    pub(super) fn marks(&mut self, marks: Vec<String>) {
         if self.marks.is_empty() {
             self.marks = marks;
         } else {
@@ -35,17 +35,17 @@ impl Queue {
     }
 
     /// Room for another message: one call's worth waits at most.
-    pub fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         self.signals.len() < CALL_SIGNALS_MAX && self.bytes < CALL_SIGNAL_BYTES_MAX
     }
 
     /// Nothing to tell.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.signals.is_empty() && self.marks.is_empty()
     }
 
     /// What the next call is told: marks, then what fits, or one larger message alone.
-    pub fn take(&mut self) -> Vec<Signal> {
+    pub(super) fn take(&mut self) -> Vec<Signal> {
         let mut batch = Vec::with_capacity(self.signals.len().min(CALL_SIGNALS_MAX) + 1);
         let mut bytes = 0;
         if !self.marks.is_empty() {
@@ -68,7 +68,7 @@ impl Queue {
     }
 
     /// The socket of this label was replaced or closed by the connector: what it still had to say is taken back.
-    pub fn forget_socket(&mut self, of: &str) {
+    pub(super) fn forget_socket(&mut self, of: &str) {
         self.retain(|signal| match signal {
             Signal::Opened(label) | Signal::Held(label) | Signal::Flowing(label) => label != of,
             Signal::Message { label, .. } | Signal::Closed { label, .. } => label != of,
@@ -77,7 +77,7 @@ impl Queue {
     }
 
     /// The timer of this label was replaced or cancelled.
-    pub fn forget_timer(&mut self, of: &str) {
+    pub(super) fn forget_timer(&mut self, of: &str) {
         self.retain(|signal| !matches!(signal, Signal::Elapsed(label) if label == of));
     }
 

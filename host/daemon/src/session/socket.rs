@@ -21,7 +21,7 @@ const INCOMING_BYTES_MAX: usize = 8 * 1024 * 1024;
 const PINGS_PER_SILENCE: u32 = 3;
 
 /// What a socket has to say.
-pub struct News {
+pub(super) struct News {
     /// Which socket: labels are reused, numbers are not.
     pub number: u64,
     /// What.
@@ -29,7 +29,7 @@ pub struct News {
 }
 
 /// What happened on a socket.
-pub enum What {
+pub(super) enum What {
     /// It opened.
     Opened,
     /// A message. The permit is given back when the message is told.
@@ -49,7 +49,7 @@ enum Out {
 }
 
 /// The session's end of a socket. Dropping it drops the connection without a close frame.
-pub struct Socket {
+pub(super) struct Socket {
     outgoing: mpsc::Sender<Out>,
     waiting: Arc<AtomicUsize>,
     task: JoinHandle<()>,
@@ -57,11 +57,11 @@ pub struct Socket {
 
 /// A socket whose frames could not be taken: the platform does not read.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Clogged;
+pub(super) struct Clogged;
 
 impl Socket {
     /// Dials. Everything that follows comes through `news`.
-    pub fn dial(gate: Gate, request: SocketRequest, number: u64, news: mpsc::Sender<News>) -> Self {
+    pub(super) fn dial(gate: Gate, request: SocketRequest, number: u64, news: mpsc::Sender<News>) -> Self {
         let (outgoing, written) = mpsc::channel(OUTGOING_FRAMES_MAX);
         let waiting = Arc::new(AtomicUsize::new(0));
         let pings = outgoing.clone();
@@ -71,7 +71,7 @@ impl Socket {
     }
 
     /// Queues a frame; secrets are filled in when it is written.
-    pub fn send(&self, message: Blob, secrets: Vec<String>) -> Result<(), Clogged> {
+    pub(super) fn send(&self, message: Blob, secrets: Vec<String>) -> Result<(), Clogged> {
         let bytes = message.len();
         if self.waiting.fetch_add(bytes, Ordering::Relaxed) + bytes > OUTGOING_BYTES_MAX.max(bytes) {
             return Err(Clogged);
@@ -80,7 +80,7 @@ impl Socket {
     }
 
     /// Closes with this code after what is queued, in the background and not for longer than `patience`.
-    pub fn close(mut self, code: u16, reason: String, patience: Duration) -> JoinHandle<()> {
+    pub(super) fn close(mut self, code: u16, reason: String, patience: Duration) -> JoinHandle<()> {
         let asked = self.outgoing.try_send(Out::Close { code: Some(code), reason }).is_ok();
         let task = std::mem::replace(&mut self.task, tokio::spawn(async {}));
         tokio::spawn(async move {
@@ -92,7 +92,7 @@ impl Socket {
     }
 
     /// Waits until what is queued is written, then drops the connection without a close frame.
-    pub async fn drop_when_written(self) {
+    pub(super) async fn drop_when_written(self) {
         while self.waiting.load(Ordering::Relaxed) > 0 && !self.task.is_finished() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

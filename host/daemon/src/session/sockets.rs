@@ -33,13 +33,13 @@ struct Slot {
 
 /// A frame that was too large: nothing that a new connection could change.
 #[derive(Debug, PartialEq, Eq)]
-pub struct TooLarge {
+pub(super) struct TooLarge {
     /// The limit's name.
     pub limit: &'static str,
 }
 
 /// The sockets of a session.
-pub struct Sockets {
+pub(super) struct Sockets {
     gate: Gate,
     clock: SharedClock,
     facts: Arc<Facts>,
@@ -52,13 +52,13 @@ pub struct Sockets {
 
 impl Sockets {
     /// None yet.
-    pub fn new(gate: Gate, clock: SharedClock, facts: Arc<Facts>) -> Self {
+    pub(super) fn new(gate: Gate, clock: SharedClock, facts: Arc<Facts>) -> Self {
         let (tell, news) = mpsc::channel(NEWS_MAX);
         Self { gate, clock, facts, slots: BTreeMap::new(), next: 0, tell, news, closing: Vec::new() }
     }
 
     /// Dials. An open socket of this label is dropped first, and what it still had to say with it.
-    pub fn open(&mut self, label: String, request: SocketRequest, queue: &mut Queue) {
+    pub(super) fn open(&mut self, label: String, request: SocketRequest, queue: &mut Queue) {
         self.slots.remove(&label);
         queue.forget_socket(&label);
         self.next += 1;
@@ -72,7 +72,7 @@ impl Sockets {
     }
 
     /// Queues a frame. A socket that takes no more is broken.
-    pub fn send(&mut self, label: &str, message: Blob, secrets: Vec<String>, queue: &mut Queue) {
+    pub(super) fn send(&mut self, label: &str, message: Blob, secrets: Vec<String>, queue: &mut Queue) {
         let Some(slot) = self.slots.get(label) else { return };
         if slot.socket.send(message, secrets) == Err(Clogged) {
             let cause = Cause::Broken("the platform takes no more frames".to_owned());
@@ -81,7 +81,7 @@ impl Sockets {
     }
 
     /// Closes a socket as the connector asked, and tells it so.
-    pub fn close(&mut self, label: &str, code: Option<u16>, reason: String, queue: &mut Queue) {
+    pub(super) fn close(&mut self, label: &str, code: Option<u16>, reason: String, queue: &mut Queue) {
         let Some(slot) = self.slots.remove(label) else { return };
         queue.forget_socket(label);
         self.facts.update(|known| known.sockets.remove(label));
@@ -93,7 +93,7 @@ impl Sockets {
     }
 
     /// Waits for something to happen on a socket.
-    pub async fn news(&mut self) -> News {
+    pub(super) async fn news(&mut self) -> News {
         match self.news.recv().await {
             Some(news) => news,
             // `self.tell` is a sender: the channel can't end.
@@ -102,7 +102,7 @@ impl Sockets {
     }
 
     /// Takes in what happened. News of a socket that was replaced is nobody's.
-    pub fn take(&mut self, News { number, what }: News, queue: &mut Queue) -> Result<(), TooLarge> {
+    pub(super) fn take(&mut self, News { number, what }: News, queue: &mut Queue) -> Result<(), TooLarge> {
         let Some((label, slot)) = self.slots.iter_mut().find(|(_, slot)| slot.number == number) else { return Ok(()) };
         let label = label.clone();
         let now = self.clock.now();
@@ -144,7 +144,7 @@ impl Sockets {
     }
 
     /// The host stops reading, or reads again: open sockets are told once.
-    pub fn hold(&mut self, held: bool, queue: &mut Queue) {
+    pub(super) fn hold(&mut self, held: bool, queue: &mut Queue) {
         for (label, slot) in &mut self.slots {
             if slot.open && slot.held != held {
                 slot.held = held;
@@ -159,18 +159,18 @@ impl Sockets {
     }
 
     /// What a call may see.
-    pub fn view(&self) -> BTreeMap<String, SocketView> {
+    pub(super) fn view(&self) -> BTreeMap<String, SocketView> {
         let view = |slot: &Slot| SocketView { request: slot.request.clone(), open: slot.open };
         self.slots.iter().map(|(label, slot)| (label.clone(), view(slot))).collect()
     }
 
     /// Labels, and whether each is open.
-    pub fn states(&self) -> Vec<(String, bool)> {
+    pub(super) fn states(&self) -> Vec<(String, bool)> {
         self.slots.iter().map(|(label, slot)| (label.clone(), slot.open)).collect()
     }
 
     /// Lets what is queued be written and closing handshakes end, then drops the rest without a close frame.
-    pub async fn finish(mut self) {
+    pub(super) async fn finish(mut self) {
         for (_, slot) in std::mem::take(&mut self.slots) {
             slot.socket.drop_when_written().await;
         }
