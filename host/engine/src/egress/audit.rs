@@ -31,6 +31,8 @@ pub(super) struct Line<'a> {
     pub(super) received: usize,
     /// The request may have reached the platform.
     pub(super) left: bool,
+    /// There was a secret in what came back.
+    pub(super) masked: bool,
     watch: Stopwatch,
     written: bool,
 }
@@ -77,6 +79,7 @@ impl<'a> Line<'a> {
             sent: 0,
             received: 0,
             left: false,
+            masked: false,
             watch: Stopwatch::new(clock),
             written: false,
         }
@@ -101,19 +104,21 @@ impl<'a> Line<'a> {
 
     fn write(&mut self, decision: &'static str, reason: &str) {
         self.written = true;
+        add(&self.tally.masked, usize::from(self.masked));
         let (connection, what, origin) = (self.connection.as_str(), self.what, clean(&self.origin, self.mask));
         let (address, status) = (self.peer.map(tracing::field::display), self.status);
-        let (sent, received, duration_ms) = (self.sent, self.received, self.watch.elapsed().as_millis());
+        let (sent, received, masked) = (if self.left { self.sent } else { 0 }, self.received, self.masked);
+        let duration_ms = self.watch.elapsed().as_millis();
         let reason = clean(reason, self.mask);
         if decision == "allow" {
             tracing::info!(
                 target: "jackfield::egress",
-                connection, what, origin, address, decision, reason, status, sent, received, duration_ms
+                connection, what, origin, address, decision, reason, status, sent, received, masked, duration_ms
             );
         } else {
             tracing::warn!(
                 target: "jackfield::egress",
-                connection, what, origin, address, decision, reason, status, sent, received, duration_ms
+                connection, what, origin, address, decision, reason, status, sent, received, masked, duration_ms
             );
         }
     }

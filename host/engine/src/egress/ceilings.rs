@@ -21,7 +21,7 @@ pub struct Ceilings {
     pub open_time: Duration,
     /// Longest wait for a name server.
     pub resolve_time: Duration,
-    /// Longest wait for one address to answer.
+    /// Longest wait for one address to answer, and for its TLS handshake after that.
     pub connect_time: Duration,
     /// Requests under way at once; more wait for their turn, as long as their own time lasts.
     pub requests: usize,

@@ -67,12 +67,16 @@ impl Dialler {
             .map_err(|error| DialError::Failed(format!("connect {candidates:?}: {error}")))?;
         // Requests are written whole; waiting for more would only add latency. Not critical, so not checked.
         let _ = tcp.set_nodelay(true);
-        let wire = if encrypted {
-            tls::encrypt(&self.tls, host, tcp).await.map_err(|e| DialError::Failed(format!("TLS with {peer}: {e}")))?
-        } else {
-            Wire::plain(tcp)
-        };
+        let wire = if encrypted { self.encrypt(host, tcp, peer).await? } else { Wire::plain(tcp) };
         Ok(Dialled { wire, peer })
+    }
+
+    async fn encrypt(&self, host: &Host<String>, tcp: TcpStream, peer: SocketAddr) -> Result<Wire, DialError> {
+        match timeout(self.ceilings.connect_time, tls::encrypt(&self.tls, host, tcp)).await {
+            Ok(Ok(wire)) => Ok(wire),
+            Ok(Err(error)) => Err(DialError::Failed(format!("TLS with {peer}: {error}"))),
+            Err(_) => Err(DialError::Failed(format!("TLS with {peer}: no answer in {:?}", self.ceilings.connect_time))),
+        }
     }
 
     /// Addresses of a host on the public network: every single one has to be public.

@@ -3,6 +3,8 @@
 //! The connection is made for this request and belongs to it: no proxy, no redirect, no compression, no trailers. Whoever
 //! stops waiting closes it.
 
+use std::borrow::Cow;
+
 use bytes::{Bytes, BytesMut};
 use http::header::{self, HeaderValue};
 use http::{HeaderMap, Request, Response};
@@ -89,7 +91,13 @@ pub(super) async fn send(
 
 impl Answer {
     /// The whole answer, masked. One that is too long, or compressed although that was not asked for, is lost.
-    pub(super) async fn collect(mut self, limit: usize, mask: &Mask) -> Result<HttpResponse, Failure> {
+    /// `masked` is set when there was something to mask.
+    pub(super) async fn collect(
+        mut self,
+        limit: usize,
+        mask: &Mask,
+        masked: &mut bool,
+    ) -> Result<HttpResponse, Failure> {
         let too_long = || {
             let text = format!("the answer is longer than {limit} bytes");
             Failure::unknown(&text, text.clone())
@@ -117,7 +125,11 @@ impl Answer {
             let text = "the answer is compressed, which was not asked for";
             return Err(Failure::unknown(text, text));
         }
-        Ok(HttpResponse { body: Blob::from_bytes(mask.bytes(body.freeze())), ..head(&self.response, mask) })
+        let body = body.freeze();
+        let before = body.as_ptr();
+        let body = mask.bytes(body);
+        *masked |= body.as_ptr() != before;
+        Ok(HttpResponse { body: Blob::from_bytes(body), ..head(&self.response, mask, masked) })
     }
 
     /// The connection itself, once the other side agreed to speak something else on it.
@@ -131,8 +143,14 @@ impl Answer {
 }
 
 /// Status and headers, masked, without a body.
-pub(super) fn head(response: &Response<Incoming>, mask: &Mask) -> HttpResponse {
-    let text = |bytes: &[u8]| mask.text(&String::from_utf8_lossy(bytes)).into_owned();
+pub(super) fn head(response: &Response<Incoming>, mask: &Mask, masked: &mut bool) -> HttpResponse {
+    let mut text = |bytes: &[u8]| match mask.text(&String::from_utf8_lossy(bytes)) {
+        Cow::Borrowed(clean) => clean.to_owned(),
+        Cow::Owned(replaced) => {
+            *masked = true;
+            replaced
+        }
+    };
     let headers = response.headers().iter();
     HttpResponse {
         status: response.status().as_u16(),

@@ -143,7 +143,7 @@ impl Gate {
             let filled = exchange::build(&plan, &secrets)?;
             let answer = exchange::send(wire, filled, &inner.ceilings, &mut line.left).await?;
             line.status = Some(answer.response.status().as_u16());
-            answer.collect(inner.ceilings.response_bytes, &mask).await
+            answer.collect(inner.ceilings.response_bytes, &mask, &mut line.masked).await
         };
         let outcome = timeout(limit, work).await.unwrap_or_else(|_| Err(late(line.left, limit)));
         inner.settle(line, outcome)
@@ -161,7 +161,7 @@ impl Gate {
     pub fn regrant(&self, policy: Policy) {
         let policy = Arc::new(policy);
         self.inner.rights.write().unwrap_or_else(PoisonError::into_inner).policy = Arc::clone(&policy);
-        self.inner.sockets.drop_unless(|destination| policy.route(destination).map(drop));
+        self.inner.sockets.drop_unless(|destination| policy.route(destination).map(drop).map_err(Cause::Failed));
     }
 
     /// Replaces the secrets. Requests under way keep those that they began with; open sockets use the new ones.
@@ -172,7 +172,7 @@ impl Gate {
     /// Drops every open socket at once, without a close frame: a session that is resumed later must not be told goodbye.
     /// Needs no runtime, so a watchdog thread may call it.
     pub fn drop_sockets(&self, reason: &str) {
-        self.inner.sockets.drop_unless(|_| Err(Fault::Denied(reason.to_owned())));
+        self.inner.sockets.drop_unless(|_| Err(Cause::Broken(reason.to_owned())));
     }
 
     /// What replaces this connection's secrets in text.
@@ -255,8 +255,6 @@ impl Inner {
     fn settle(&self, mut line: Line<'_>, outcome: Result<HttpResponse, Failure>) -> Result<HttpResponse, Fault> {
         if line.left {
             add(&self.tally.sent, line.sent);
-        } else {
-            line.sent = 0;
         }
         match outcome {
             Ok(response) => {

@@ -138,3 +138,57 @@ impl std::fmt::Display for Target {
         write!(f, "{scheme}://{}:{}", self.host, self.port)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origins(texts: &[&str]) -> Vec<Origin> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_right_needs_both_keys() {
+        let asks = origins(&["https://discord.com", "wss://*.discord.gg", "https://cdn.example"]);
+        let grants = origins(&["https://discord.com", "wss://gateway.discord.gg", "https://other.example"]);
+        let policy = Policy::new(&asks, &grants, Vec::new()).unwrap();
+        assert_eq!(policy.grants(), origins(&["https://discord.com", "wss://gateway.discord.gg"]));
+    }
+
+    #[test]
+    fn a_target_says_what_is_wrong_with_it() {
+        for (text, part) in [
+            ("127.0.0.1:80", "begin with"),
+            ("ftp://127.0.0.1", "begin with"),
+            ("http://127.0.0.1/path", "remove the path"),
+            ("http://", "host"),
+            ("http://192.168.1.1:80", "without TLS"),
+            ("ws://gateway.internal", "without TLS"),
+            ("http://localhost.evil.example", "without TLS"),
+        ] {
+            let error = text.parse::<Target>().unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        for (text, written) in [
+            ("http://127.0.0.1", "http://127.0.0.1:80"),
+            ("http://127.0.0.1:443", "http://127.0.0.1:443"),
+            ("WS://LOCALHOST:4801", "ws://localhost:4801"),
+            ("http://[::1]:4801", "http://[::1]:4801"),
+            ("https://gateway.internal", "https://gateway.internal:443"),
+            ("wss://192.168.1.1:8443", "wss://192.168.1.1:8443"),
+        ] {
+            assert_eq!(text.parse::<Target>().unwrap().to_string(), written);
+        }
+    }
+
+    #[test]
+    fn a_target_speaks_the_protocol_of_its_origin() {
+        let lead = |origin: &str, target: &str| {
+            Policy::new(&[], &[], vec![(origin.parse().unwrap(), target.parse().unwrap())]).map(drop)
+        };
+        assert!(lead("https://a.example", "http://localhost").is_ok());
+        assert!(lead("wss://a.example", "wss://b.example").is_ok());
+        assert!(matches!(lead("wss://a.example", "http://localhost"), Err(TargetError::Protocol { .. })));
+        assert!(matches!(lead("https://a.example", "ws://localhost"), Err(TargetError::Protocol { .. })));
+    }
+}

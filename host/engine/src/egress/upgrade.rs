@@ -56,7 +56,7 @@ pub(super) async fn open(gate: &Arc<Inner>, request: &SocketRequest) -> Result<S
         let answer = exchange::send(wire, upgrade, &gate.ceilings, &mut line.left).await?;
         line.status = Some(answer.response.status().as_u16());
         if answer.response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            return Err(refused(answer, gate.ceilings.refusal_bytes, &mask).await);
+            return Err(refused(answer, gate.ceilings.refusal_bytes, &mask, &mut line.masked).await);
         }
         agreed(&answer.response, &key, &request.subprotocols)?;
         let (wire, early) = answer.upgrade().await?;
@@ -131,8 +131,8 @@ fn agreed<B>(response: &Response<B>, key: &str, subprotocols: &[String]) -> Resu
 
 /// The answer of a platform that did not agree. A body that is too long, or that breaks off, is left out: cutting it could
 /// cut a secret, which would then not be recognised.
-async fn refused(answer: exchange::Answer, limit: usize, mask: &Mask) -> Refusal {
-    let head = exchange::head(&answer.response, mask);
-    let response = answer.collect(limit, mask).await.unwrap_or(head);
+async fn refused(answer: exchange::Answer, limit: usize, mask: &Mask, masked: &mut bool) -> Refusal {
+    let head = exchange::head(&answer.response, mask, masked);
+    let response = answer.collect(limit, mask, masked).await.unwrap_or(head);
     Refusal::Answer(Box::new(response))
 }

@@ -72,6 +72,8 @@ pub(super) async fn begin(
     wire: Wire,
     early: Bytes,
 ) -> Result<Socket, Failure> {
+    // What the upgrade itself took is no sign of life; what came behind it in the same breath is.
+    let upgraded_at = wire.received().saturating_sub(early.len() as u64);
     let stream =
         WebSocketStream::from_partially_read(wire, early.to_vec(), Role::Client, Some(config(&gate.ceilings))).await;
     let shared = Arc::new(Shared::new(gate, destination, place, stream));
@@ -81,7 +83,7 @@ pub(super) async fn begin(
         shared.end(Cause::Failed(fault.clone()));
         return Err(fault.into());
     }
-    Ok(Socket { writer: SocketWriter::new(Arc::clone(&shared)), reader: SocketReader::new(shared) })
+    Ok(Socket { writer: SocketWriter::new(Arc::clone(&shared)), reader: SocketReader::new(shared, upgraded_at) })
 }
 
 fn config(ceilings: &Ceilings) -> WebSocketConfig {

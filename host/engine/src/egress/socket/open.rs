@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use jackfield_model::Fault;
 use jackfield_model::session::Cause;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -36,12 +35,12 @@ impl OpenSockets {
         open.push(Arc::downgrade(shared));
     }
 
-    /// Drops those that this refuses, with its fault as the cause. Waits for nothing.
-    pub(in crate::egress) fn drop_unless(&self, allowed: impl Fn(&Destination) -> Result<(), Fault>) {
+    /// Drops those that this refuses, for the cause that it gives. Waits for nothing.
+    pub(in crate::egress) fn drop_unless(&self, allowed: impl Fn(&Destination) -> Result<(), Cause>) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for socket in open.iter().filter_map(Weak::upgrade) {
-            if let Err(fault) = allowed(&socket.destination) {
-                socket.end(Cause::Failed(fault));
+            if let Err(cause) = allowed(&socket.destination) {
+                socket.end(cause);
             }
         }
     }

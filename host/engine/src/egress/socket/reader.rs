@@ -34,9 +34,9 @@ pub struct SocketReader {
 }
 
 impl SocketReader {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, upgraded_at: u64) -> Self {
         let window = shared.gate.clock.monotonic();
-        Self { shared, told_at: 0, whole_at: 0, window, control_frames: 0 }
+        Self { shared, told_at: upgraded_at, whole_at: upgraded_at, window, control_frames: 0 }
     }
 
     /// Waits for the next thing. Nothing is lost when the future is dropped.

@@ -143,14 +143,14 @@ impl Shared {
         self.lock().leaving = true;
     }
 
-    /// Drops what comes until the other side has closed too.
+    /// Drops what comes until the other side has answered our close frame, or is gone.
     pub(super) fn drain(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.lock();
         let Some(live) = state.live.as_mut() else { return Poll::Ready(()) };
         loop {
             match futures::ready!(live.stream.poll_next_unpin(cx)) {
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return Poll::Ready(()),
                 Some(Ok(_)) => {}
-                Some(Err(_)) | None => return Poll::Ready(()),
             }
         }
     }
