@@ -18,6 +18,11 @@ impl Double {
         self.perform(&Action::Reconnect {});
     }
 
+    /// Sends opcode 1, which asks for a heartbeat at once.
+    pub fn request_heartbeats(&self) {
+        self.perform(&Action::RequestHeartbeat {});
+    }
+
     /// Sends opcode 9; sessions that can't be resumed end at once.
     pub fn invalidate(&self, resumable: bool) {
         self.perform(&Action::InvalidSession { resumable });

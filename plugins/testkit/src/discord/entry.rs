@@ -49,7 +49,7 @@ pub enum Event {
     ConnectionClosed {
         /// Its number.
         connection: ConnectionId,
-        /// The session that it carried at the end.
+        /// The last session that it carried.
         session: Option<Arc<str>>,
         /// Who ended it.
         by: Closer,

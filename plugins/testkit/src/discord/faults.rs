@@ -13,6 +13,8 @@ use super::state::State;
 pub(crate) enum Order {
     /// Send opcode 7.
     Reconnect,
+    /// Send opcode 1.
+    RequestHeartbeat,
     /// Send opcode 9 and carry no session any more.
     Invalidate {
         resumable: bool,
@@ -68,9 +70,14 @@ impl Faults {
         take_one(&mut self.late_hellos)
     }
 
-    /// How this replay is spoilt.
-    pub(crate) fn spoil(&mut self) -> Spoil {
-        std::mem::take(&mut self.spoil)
+    /// How the next replay is spoilt.
+    pub(crate) fn spoil(&self) -> Spoil {
+        self.spoil
+    }
+
+    /// A replay was spoilt.
+    pub(crate) fn spoilt(&mut self) {
+        self.spoil = Spoil::default();
     }
 
     /// Until when no messages are made, on the double's clock.
@@ -99,6 +106,7 @@ impl State {
                 }
                 self.order(target, Order::Invalidate { resumable });
             }
+            Action::RequestHeartbeat {} => self.order(target, Order::RequestHeartbeat),
             Action::Drop {} => self.order(target, Order::Drop),
             Action::Close { code } => self.order(target, Order::Close(Code(code))),
             Action::SlowClose { ms, code } => self.order(target, Order::SlowClose { ms, code: Code(code) }),
@@ -134,12 +142,5 @@ mod tests {
         assert_eq!([faults.ack(), faults.ack(), faults.ack()], [false, false, true]);
         assert_eq!([faults.refusal(), faults.refusal(), faults.refusal()], [Some(503), Some(503), None]);
         assert_eq!([faults.hello_delay_ms(), faults.hello_delay_ms()], [Some(10), None]);
-    }
-
-    #[test]
-    fn a_replay_is_spoilt_once() {
-        let mut faults = Faults { spoil: Spoil { duplicate: 1, reorder: true }, ..Faults::default() };
-        assert_eq!(faults.spoil(), Spoil { duplicate: 1, reorder: true });
-        assert_eq!(faults.spoil(), Spoil::default());
     }
 }

@@ -18,7 +18,7 @@ use super::snowflake::Id;
 use crate::clock::Clock;
 
 /// Entries kept in memory, about 100 bytes each.
-pub const ENTRIES_MAX: usize = 1 << 21;
+pub const ENTRIES_MAX: usize = 1 << 20;
 
 /// Numbers connections from 1.
 pub type ConnectionId = u64;

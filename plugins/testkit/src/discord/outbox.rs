@@ -2,6 +2,7 @@
 //! so a connection can listen and obey while its client does not read.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::task::{Poll, ready};
 
 use futures::{Sink, SinkExt as _};
@@ -9,10 +10,13 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::replay::Numbered;
 
+/// A dispatch, and for which session it was.
+type Sent = (Arc<str>, Numbered);
+
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    waiting: VecDeque<(Message, Option<Numbered>)>,
-    written: Vec<Numbered>,
+    waiting: VecDeque<(Message, Option<Sent>)>,
+    written: Vec<Sent>,
     unflushed: bool,
 }
 
@@ -21,8 +25,8 @@ impl Outbox {
         self.waiting.push_back((message, None));
     }
 
-    pub(crate) fn push_dispatch(&mut self, frame: String, numbered: Numbered) {
-        self.waiting.push_back((Message::text(frame), Some(numbered)));
+    pub(crate) fn push_dispatch(&mut self, frame: String, session: &Arc<str>, numbered: Numbered) {
+        self.waiting.push_back((Message::text(frame), Some((Arc::clone(session), numbered))));
     }
 
     /// Nothing waits, and everything written is flushed.
@@ -35,7 +39,7 @@ impl Outbox {
     }
 
     /// The dispatches written since the last call.
-    pub(crate) fn take_written(&mut self) -> Vec<Numbered> {
+    pub(crate) fn take_written(&mut self) -> Vec<Sent> {
         std::mem::take(&mut self.written)
     }
 
@@ -44,10 +48,10 @@ impl Outbox {
         std::future::poll_fn(|context| {
             while !self.waiting.is_empty() {
                 ready!(sink.poll_ready_unpin(context))?;
-                let Some((message, numbered)) = self.waiting.pop_front() else { break };
+                let Some((message, sent)) = self.waiting.pop_front() else { break };
                 self.unflushed = true;
                 sink.start_send_unpin(message)?;
-                self.written.extend(numbered);
+                self.written.extend(sent);
             }
             ready!(sink.poll_flush_unpin(context))?;
             self.unflushed = false;

@@ -14,6 +14,7 @@ const RESUME: u64 = 6;
 const ACCEPTED: [u64; 4] = [3, 4, 8, 31];
 
 pub(crate) const ACK: &str = r#"{"t":null,"s":null,"op":11,"d":null}"#;
+pub(crate) const REQUEST_HEARTBEAT: &str = r#"{"t":null,"s":null,"op":1,"d":null}"#;
 pub(crate) const RECONNECT: &str = r#"{"t":null,"s":null,"op":7,"d":null}"#;
 
 #[derive(Debug, PartialEq, Eq)]

@@ -51,8 +51,7 @@ async fn carry(stream: TcpStream, shared: Arc<Shared>) {
 }
 
 async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Answer, Infallible> {
-    let upgrade = request.headers().get(header::UPGRADE).is_some();
-    Ok(if upgrade { upgrade::answer(request, &shared) } else { rest::answer(request, &shared).await })
+    Ok(if upgrade::asked(&request) { upgrade::answer(request, &shared) } else { rest::answer(request, &shared).await })
 }
 
 /// The `Host` header, for the log and to know under which name the client reached us.

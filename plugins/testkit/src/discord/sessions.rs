@@ -124,6 +124,10 @@ impl State {
                 return refuse(Code::INVALID_SEQ);
             }
         };
+        // A replay of nothing leaves nothing to spoil.
+        if replayed > 0 {
+            self.faults.spoilt();
+        }
         let displaced = session.socket().filter(|other| *other != connection);
         session.attach(connection);
         session.wake.notify_one();

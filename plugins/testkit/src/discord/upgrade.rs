@@ -17,6 +17,11 @@ const API_VERSION: &str = "10";
 /// What READY names to resume at, for clients that came under Discord's own name.
 const PUBLIC_RESUME_URL: &str = "wss://gateway-us-east1-b.discord.gg";
 
+/// Whether the request asks for a WebSocket.
+pub(crate) fn asked<B>(request: &Request<B>) -> bool {
+    has_token(request.headers(), &header::UPGRADE, "websocket")
+}
+
 pub(crate) fn answer(mut request: Request<Incoming>, shared: &Arc<Shared>) -> Answer {
     let host = server::host(&request);
     let refused = shared.lock().faults.refusal();
@@ -53,8 +58,8 @@ fn check<B>(request: &Request<B>) -> Result<(String, Option<Code>), (u16, String
         return Err((StatusCode::NOT_FOUND.as_u16(), "the gateway is at /".to_owned()));
     }
     let headers = request.headers();
-    if !has_token(headers, &header::CONNECTION, "upgrade") || !has_token(headers, &header::UPGRADE, "websocket") {
-        return Err(bad("not a WebSocket upgrade"));
+    if !has_token(headers, &header::CONNECTION, "upgrade") {
+        return Err(bad("Connection has to name the upgrade"));
     }
     if headers.get(header::SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
         return Err((StatusCode::UPGRADE_REQUIRED.as_u16(), "Sec-WebSocket-Version has to be 13".to_owned()));

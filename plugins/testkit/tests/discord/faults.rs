@@ -77,6 +77,14 @@ async fn opcode_9_says_whether_to_resume() {
 }
 
 #[tokio::test]
+async fn a_heartbeat_can_be_asked_for() {
+    let double = silent().await;
+    let mut client = Client::connect(&double).await;
+    double.request_heartbeats();
+    assert_eq!(client.frame().await["op"], 1);
+}
+
+#[tokio::test]
 async fn acks_are_withheld_and_then_come_again() {
     let double = silent().await;
     let mut client = Client::connect(&double).await;

@@ -180,3 +180,20 @@ async fn a_replay_can_double_and_reorder() {
     let mut client = Client::resume(&double, &session, seq).await;
     assert_eq!(client.numbered_until("RESUMED").await, messages(6..=9, 11), "only once");
 }
+
+#[tokio::test]
+async fn a_replay_of_nothing_leaves_the_fault_for_the_next() {
+    let double = silent().await;
+    let (client, ready) = Client::ready(&double, INTENTS).await;
+    double.reorder_next_replay();
+    drop(client);
+    let mut client = Client::resume(&double, &ready["session_id"], 2).await;
+    assert_eq!(client.numbered_until("RESUMED").await, messages([], 3));
+    double.post_many(4).await;
+    for _ in 0..4 {
+        client.dispatch("MESSAGE_CREATE").await;
+    }
+    drop(client);
+    let mut client = Client::resume(&double, &ready["session_id"], 3).await;
+    assert_eq!(client.numbered_until("RESUMED").await, messages([6, 7, 4, 5], 8));
+}

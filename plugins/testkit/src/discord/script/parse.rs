@@ -270,10 +270,11 @@ mod tests {
             { "after_messages": 2, "do": "refuse-upgrades", "status": 503, "count": 2 },
             { "after_messages": 2, "do": "hello-delay", "ms": 10, "count": 1 },
             { "after_messages": 2, "do": "pause", "ms": 10 },
+            { "after_messages": 2, "do": "request-heartbeat" },
             { "after_messages": 2, "do": "reset-token" }
         ] }"#;
         let parsed = script(text).unwrap();
-        assert_eq!(parsed.steps.len(), 15);
+        assert_eq!(parsed.steps.len(), 16);
         assert_eq!(script(&serde_json::to_string(&parsed).unwrap()).unwrap(), parsed);
     }
 

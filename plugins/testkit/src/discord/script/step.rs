@@ -58,6 +58,8 @@ pub enum Times {
 pub enum Action {
     /// Opcode 7. Who does not leave within five seconds is closed with 4000.
     Reconnect {},
+    /// Opcode 1, which asks for a heartbeat at once.
+    RequestHeartbeat {},
     /// Opcode 9.
     InvalidSession {
         /// Whether the session can be resumed; if not, it ends.

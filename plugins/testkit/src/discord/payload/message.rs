@@ -1,20 +1,12 @@
-//! What the double says: the JSON of messages, users, guilds and READY, in the shapes that Discord documents.
-//!
-//! Bodies are written once per dispatch and shared by every session; only the sequence number is spliced in per socket.
+//! Messages, and the people in them.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::dispatch::{Dispatch, Scope};
-use super::snowflake::Id;
-use super::world::{Author, Channel, Guild, World};
-
-/// When everybody joined, for members and guilds.
-const JOINED_AT: &str = "2024-03-02T10:20:00.000000+00:00";
-
-/// `channel.type` of a guild text channel and of a direct message.
-const GUILD_TEXT: u8 = 0;
-const DIRECT_MESSAGE: u8 = 1;
+use super::{DIRECT_MESSAGE, GUILD_TEXT, JOINED_AT};
+use crate::discord::dispatch::{Dispatch, Scope};
+use crate::discord::snowflake::Id;
+use crate::discord::world::{Author, Channel, World};
 
 /// A message about to be made.
 pub(crate) struct Post<'a> {
@@ -36,7 +28,7 @@ pub(crate) struct Given<'a> {
 }
 
 #[derive(Serialize)]
-struct User<'a> {
+pub(super) struct User<'a> {
     id: Id,
     username: &'a str,
     discriminator: &'static str,
@@ -50,7 +42,7 @@ struct User<'a> {
 }
 
 #[derive(Serialize)]
-struct Member {
+pub(super) struct Member {
     roles: [Id; 0],
     nick: Option<()>,
     avatar: Option<()>,
@@ -93,7 +85,7 @@ struct Message<'a> {
     channel_type: u8,
 }
 
-fn member() -> Member {
+pub(super) fn member() -> Member {
     Member {
         roles: [],
         nick: None,
@@ -108,7 +100,7 @@ fn member() -> Member {
     }
 }
 
-fn user(author: &Author) -> User<'_> {
+pub(super) fn user(author: &Author) -> User<'_> {
     User {
         id: author.id,
         username: &author.username,
@@ -177,112 +169,8 @@ pub(crate) fn rest_message(body: &str) -> Value {
     message
 }
 
-/// The bot's own user, as `/users/@me` and READY show it.
-pub(crate) fn bot_user(bot: &Author) -> Value {
-    json!({
-        "id": bot.id, "username": bot.username, "discriminator": "0", "global_name": null, "avatar": null,
-        "bot": true, "flags": 0, "public_flags": 0, "verified": true, "mfa_enabled": false, "locale": "en-US",
-    })
-}
-
-/// What READY says.
-pub(crate) struct Ready<'a> {
-    pub(crate) session: &'a str,
-    pub(crate) resume_url: &'a str,
-    pub(crate) shard: (u64, u64),
-    pub(crate) guilds: &'a [Id],
-}
-
-pub(crate) fn ready(ready: &Ready<'_>, world: &World) -> Dispatch {
-    let guilds: Vec<Value> = ready.guilds.iter().map(|id| json!({ "id": id, "unavailable": true })).collect();
-    let body = json!({
-        "v": 10,
-        "user": bot_user(&world.bot),
-        "user_settings": {},
-        "private_channels": [],
-        "relationships": [],
-        "presences": [],
-        "guilds": guilds,
-        "guild_join_requests": [],
-        "geo_ordered_rtc_regions": [],
-        "session_type": "normal",
-        "session_id": ready.session,
-        "resume_gateway_url": ready.resume_url,
-        "shard": [ready.shard.0, ready.shard.1],
-        "application": { "id": world.bot.id, "flags": 565_248 },
-        "_trace": ["[\"jackfield-testkit\"]"],
-    });
-    Dispatch::control("READY", body.to_string())
-}
-
-pub(crate) fn resumed() -> Dispatch {
-    Dispatch::control("RESUMED", r#"{"_trace":["[\"jackfield-testkit\"]"]}"#.to_owned())
-}
-
-pub(crate) fn channel(channel: &Channel, world: &World) -> Value {
-    let Some(guild) = channel.guild else {
-        let recipient = channel.recipient.and_then(|id| world.author(id));
-        let recipients: Vec<User<'_>> = recipient.into_iter().map(user).collect();
-        let last = channel.last_message();
-        return json!({ "id": channel.id, "type": DIRECT_MESSAGE, "last_message_id": last, "recipients": recipients, "flags": 0 });
-    };
-    json!({
-        "id": channel.id, "type": GUILD_TEXT, "guild_id": guild, "name": channel.name, "position": channel.position,
-        "permission_overwrites": [], "topic": null, "nsfw": false, "last_message_id": channel.last_message(),
-        "rate_limit_per_user": 0, "parent_id": null, "flags": 0,
-    })
-}
-
-pub(crate) fn guild_create(guild: &Guild, world: &World) -> Dispatch {
-    let channels: Vec<Value> =
-        guild.channels.iter().filter_map(|id| world.channel(*id)).map(|known| channel(known, world)).collect();
-    let everyone = json!({
-        "id": guild.id, "name": "@everyone", "color": 0, "colors": { "primary_color": 0 }, "hoist": false, "position": 0,
-        "permissions": "2248473465835073", "managed": false, "mentionable": false, "flags": 0, "icon": null,
-        "unicode_emoji": null,
-    });
-    let mut bot = json!(member());
-    if let Some(fields) = bot.as_object_mut() {
-        fields.insert("user".to_owned(), bot_user(&world.bot));
-    }
-    let mut body = guild_settings();
-    let own = json!({
-        "id": guild.id, "name": guild.name, "owner_id": world.owner(), "joined_at": JOINED_AT, "large": false,
-        "unavailable": false, "member_count": world.authors.len() + 1, "voice_states": [], "members": [bot],
-        "channels": channels, "threads": [], "presences": [], "stage_instances": [], "guild_scheduled_events": [],
-        "soundboard_sounds": [], "roles": [everyone], "emojis": [], "stickers": [], "features": [],
-    });
-    if let (Some(body), Value::Object(own)) = (body.as_object_mut(), own) {
-        body.extend(own);
-    }
-    let scope = Scope { guild: Some(guild.id), ..Scope::default() };
-    Dispatch::new("GUILD_CREATE".into(), body.to_string(), scope)
-}
-
-/// What every guild has alike.
-fn guild_settings() -> Value {
-    json!({
-        "preferred_locale": "en-US", "afk_channel_id": null, "afk_timeout": 300, "application_id": null, "banner": null,
-        "default_message_notifications": 0, "description": null, "discovery_splash": null, "explicit_content_filter": 0,
-        "icon": null, "mfa_level": 0, "nsfw_level": 0, "premium_progress_bar_enabled": false,
-        "premium_subscription_count": 0, "premium_tier": 0, "public_updates_channel_id": null, "rules_channel_id": null,
-        "safety_alerts_channel_id": null, "splash": null, "system_channel_flags": 0, "system_channel_id": null,
-        "vanity_url_code": null, "verification_level": 0, "widget_channel_id": null, "widget_enabled": false,
-        "max_members": 500_000, "max_video_channel_users": 25, "max_stage_video_channel_users": 50,
-    })
-}
-
-/// A dispatch of about `bytes` bytes whose kind is large in real life too.
-pub(crate) fn oversized(bytes: usize, guild: Option<Id>) -> Dispatch {
-    let body = json!({
-        "guild_id": guild, "members": [], "chunk_index": 0, "chunk_count": 1, "nonce": "x".repeat(bytes),
-    });
-    let scope = Scope { guild, ..Scope::default() };
-    Dispatch::new("GUILD_MEMBERS_CHUNK".into(), body.to_string(), scope)
-}
-
 /// Discord's form of a timestamp: microseconds and an explicit offset.
-pub(crate) fn timestamp(unix_ms: u64) -> String {
+fn timestamp(unix_ms: u64) -> String {
     let nanos = i128::from(unix_ms) * 1_000_000;
     let at = time::OffsetDateTime::from_unix_timestamp_nanos(nanos).unwrap_or(time::OffsetDateTime::UNIX_EPOCH);
     let (date, clock) = (at.date(), at.time());

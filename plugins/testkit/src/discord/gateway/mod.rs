@@ -1,7 +1,10 @@
-//! One gateway connection, from Hello to its end: what it hears, what it sends, what it is told to do.
+//! One gateway connection, from Hello to its end: what it sends, what it is told to do, when its time is up. What it hears is
+//! in `hear`.
 //!
 //! A single task that never waits for one thing alone: it listens and obeys while its client does not read, so a stalled
 //! client can still be dropped.
+
+mod hear;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -13,7 +16,7 @@ use hyper_util::rt::TokioIo;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::close::Code;
@@ -21,9 +24,9 @@ use super::entry::{Closer, Event};
 use super::faults::{Order, Target};
 use super::log::ConnectionId;
 use super::outbox::Outbox;
-use super::protocol::{self, Command};
-use super::script::{Action, Moment};
-use super::sessions::{Answer, Carried};
+use super::protocol;
+use super::script::Moment;
+use super::sessions::Carried;
 use super::shared::Shared;
 use super::window::CommandWindow;
 use crate::clock;
@@ -89,6 +92,8 @@ struct Connection {
     shared: Arc<Shared>,
     outbox: Outbox,
     session: Option<Carried>,
+    /// READY or RESUMED was written, and what follows it may still be on its way.
+    moment: Option<Moment>,
     /// For the log: what it carried, also after the session moved on.
     last_session: Option<Arc<str>>,
     commands: CommandWindow,
@@ -109,6 +114,7 @@ impl Connection {
             shared,
             outbox: Outbox::default(),
             session: None,
+            moment: None,
             last_session: None,
             commands: CommandWindow::default(),
             hello_at: None,
@@ -136,13 +142,13 @@ impl Connection {
                 biased;
                 () = self.shared.stop.cancelled() => ControlFlow::Break(DROPPED),
                 Some(order) = orders.recv() => self.obey(order),
+                () = until(due) => self.overdue(),
                 message = stream.next(), if flows => self.hear(message),
                 written = self.outbox.drain(&mut sink), if flows && !idle => match written {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(_) => ControlFlow::Break(self.ended()),
                 },
                 () = woken(wake), if flows && idle => ControlFlow::Continue(()),
-                () = until(due) => self.overdue(),
             };
             if let ControlFlow::Break(end) = next {
                 return end;
@@ -187,33 +193,36 @@ impl Connection {
         self.shared.room.notify_waiters();
         for numbered in taken {
             let frame = numbered.dispatch.frame(numbered.seq, session.content);
-            self.outbox.push_dispatch(frame, numbered);
+            self.outbox.push_dispatch(frame, &session.id, numbered);
         }
     }
 
-    /// Logs what was written, and does what the script says at READY and RESUMED.
+    /// Logs what was written, and does what the script says once READY with the guilds, or RESUMED, is out.
     fn note_written(&mut self) {
+        let connection = self.id;
         let written = self.outbox.take_written();
-        let Some(session) = self.last_session.clone().filter(|_| !written.is_empty()) else { return };
-        let mut moment = None;
-        for numbered in &written {
+        for (_, numbered) in &written {
             match &*numbered.dispatch.kind {
-                "READY" => moment = Some(Moment::Ready),
-                "RESUMED" => moment = Some(Moment::Resumed),
+                "READY" => self.moment = Some(Moment::Ready),
+                "RESUMED" => self.moment = Some(Moment::Resumed),
                 _ => {}
             }
         }
-        let connection = self.id;
-        self.shared.log.extend(written.into_iter().map(|numbered| Event::Sent {
-            connection,
-            session: Arc::clone(&session),
-            seq: numbered.seq,
-            kind: Arc::clone(&numbered.dispatch.kind),
-            channel: numbered.dispatch.scope.channel,
-            message: numbered.dispatch.scope.message,
-            again: numbered.again,
-        }));
-        let Some(moment) = moment else { return };
+        if !written.is_empty() {
+            self.shared.log.extend(written.into_iter().map(|(session, numbered)| Event::Sent {
+                connection,
+                session,
+                seq: numbered.seq,
+                kind: Arc::clone(&numbered.dispatch.kind),
+                channel: numbered.dispatch.scope.channel,
+                message: numbered.dispatch.scope.message,
+                again: numbered.again,
+            }));
+        }
+        if !self.outbox.is_idle() {
+            return;
+        }
+        let Some(moment) = self.moment.take() else { return };
         if moment == Moment::Ready {
             self.shared.started.send_replace(true);
         }
@@ -231,6 +240,7 @@ impl Connection {
                 self.say(protocol::RECONNECT.to_owned());
                 self.reconnect_by = Some(clock::now() + RECONNECT_WAIT);
             }
+            Order::RequestHeartbeat => self.say(protocol::REQUEST_HEARTBEAT.to_owned()),
             Order::Invalidate { resumable } => {
                 self.leave();
                 self.say(protocol::invalid_session(resumable));
@@ -239,119 +249,6 @@ impl Connection {
             Order::SlowClose { ms, code } => self.stalled = Some((clock::now() + Duration::from_millis(ms), code)),
         }
         ControlFlow::Continue(())
-    }
-
-    fn hear(&mut self, message: Option<Result<Message, Error>>) -> ControlFlow<End> {
-        match message {
-            None | Some(Err(Error::ConnectionClosed | Error::AlreadyClosed)) => ControlFlow::Break(self.ended()),
-            Some(Err(Error::Capacity(_))) if self.leaving.is_none() => {
-                self.close(Code::DECODE_ERROR);
-                ControlFlow::Continue(())
-            }
-            Some(Err(_)) => ControlFlow::Break(self.ended()),
-            Some(Ok(Message::Close(frame))) => {
-                self.client_closes(frame.as_ref());
-                ControlFlow::Continue(())
-            }
-            Some(Ok(_)) if self.leaving.is_some() => ControlFlow::Continue(()),
-            Some(Ok(Message::Text(text))) => {
-                self.answer(text.as_str());
-                ControlFlow::Continue(())
-            }
-            Some(Ok(Message::Binary(_))) => {
-                self.close(Code::DECODE_ERROR);
-                ControlFlow::Continue(())
-            }
-            Some(Ok(_)) => ControlFlow::Continue(()),
-        }
-    }
-
-    fn client_closes(&mut self, frame: Option<&CloseFrame>) {
-        if self.leaving.is_some() {
-            return;
-        }
-        let code = frame.map(|frame| u16::from(frame.code));
-        let ends = code.is_some_and(|code| Code(code).received_ends_session());
-        if let Some(session) = self.session.take() {
-            let mut state = self.shared.lock();
-            if ends {
-                state.end_session(&session.id, "closed by the client with 1000 or 1001");
-            } else {
-                state.leave(self.id, &session.id);
-            }
-        }
-        self.shared.room.notify_waiters();
-        self.outbox.clear();
-        self.leaving = Some((clock::now() + CLOSE_WAIT, End { by: Closer::Client, code }));
-    }
-
-    fn answer(&mut self, text: &str) {
-        if !self.commands.admits(clock::now()) {
-            return self.close(Code::RATE_LIMITED);
-        }
-        match protocol::parse(text) {
-            Err(code) => self.close(code),
-            Ok(Command::Heartbeat(seq)) => {
-                self.expect_heartbeat();
-                let session = self.session.as_ref().map(|session| &session.id);
-                let acked = self.shared.lock().heartbeat(self.id, session, seq);
-                if acked {
-                    self.say(protocol::ACK.to_owned());
-                }
-            }
-            Ok(Command::Identify(_) | Command::Resume(_)) if self.session.is_some() => {
-                self.close(Code::ALREADY_AUTHENTICATED);
-            }
-            Ok(Command::Identify(identify)) => {
-                let answer = self.shared.lock().identify(self.id, &identify, &self.resume_url);
-                self.take_up(answer);
-            }
-            Ok(Command::Resume(resume)) => {
-                let answer = self.shared.lock().resume(self.id, &resume);
-                self.take_up(answer);
-            }
-            Ok(Command::Ignored) if self.session.is_none() => self.close(Code::NOT_AUTHENTICATED),
-            Ok(Command::Ignored) => {}
-        }
-    }
-
-    fn take_up(&mut self, answer: Answer) {
-        match answer {
-            Answer::Carry(session) => {
-                self.last_session = Some(Arc::clone(&session.id));
-                self.session = Some(session);
-            }
-            Answer::Invalid => self.say(protocol::invalid_session(false)),
-            Answer::Close(code) => self.close(code),
-            Answer::Scripted(action) => self.answer_as_scripted(&action),
-        }
-    }
-
-    /// The steps that may stand for the answer to an identify; a script with others is refused before it runs.
-    fn answer_as_scripted(&mut self, action: &Action) {
-        self.shared.lock().perform(action, Target::One(self.id));
-    }
-
-    fn close(&mut self, code: Code) {
-        if let Some(session) = self.session.take() {
-            let mut state = self.shared.lock();
-            if code.sent_ends_session() {
-                state.end_session(&session.id, &format!("closed by the double with {}", code.0));
-            } else {
-                state.leave(self.id, &session.id);
-            }
-        }
-        self.shared.room.notify_waiters();
-        let frame = CloseFrame { code: code.0.into(), reason: code.reason().into() };
-        self.outbox.push(Message::Close(Some(frame)));
-        self.leaving = Some((clock::now() + CLOSE_WAIT, End { by: Closer::Double, code: Some(code.0) }));
-    }
-
-    /// Lets the session wait for a resume.
-    fn leave(&mut self) {
-        if let Some(session) = self.session.take() {
-            self.shared.lock().leave(self.id, &session.id);
-        }
     }
 
     fn ended(&self) -> End {
