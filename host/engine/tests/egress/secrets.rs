@@ -1,14 +1,17 @@
 //! Secrets on their way out and back: cases 35, 36 and 61.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use jackfield_engine::egress::Incoming;
+use jackfield_engine::secret::{SecretEntry, Secrets};
 use jackfield_model::session::Cause;
 use jackfield_model::wire::Place;
 use jackfield_model::{Blob, Fault};
 use tokio::io::AsyncWriteExt;
 
-use crate::peer::{accept_upgrade, frame};
+use crate::peer::{accept_upgrade, frame, read_frame};
 use crate::support::{
     CANARY, Log, Server, Setup, answer, drain, gateway, get, header, open, post, refusal, uses, within,
 };
@@ -223,4 +226,57 @@ async fn case_61_a_message_fills_what_it_lists_and_nothing_else() {
     // The connection still works, and nothing else was sent.
     within(writer.send(Blob::Binary(bytes::Bytes::from_static(b"\xff")), &[])).await.unwrap();
     assert_eq!(within(told.recv()).await.unwrap().into_data(), b"\xff"[..]);
+}
+
+/// Keeps what libraries say through `log`, at every level.
+struct Overheard(std::sync::Mutex<String>);
+
+impl log::Log for Overheard {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        self.0.lock().unwrap().push_str(&format!("{} {}\n", record.level(), record.args()));
+    }
+
+    fn flush(&self) {}
+}
+
+#[tokio::test]
+async fn case_35_libraries_can_not_log_what_was_filled_in() {
+    static OVERHEARD: Overheard = Overheard(std::sync::Mutex::new(String::new()));
+    log::set_logger(&OVERHEARD).unwrap();
+    log::set_max_level(log::LevelFilter::Trace);
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let server = Server::with(move |mut stream| {
+        let tell = tell.clone();
+        async move {
+            accept_upgrade(&mut stream, "").await;
+            let _ = tell.send(read_frame(&mut stream).await.unwrap());
+        }
+    })
+    .await;
+    let gate = Setup::to(&server).secret("token", HERE).gate();
+    let (mut writer, _reader) = open(&gate).await;
+    within(writer.send(Blob::from("{{secret:token}}"), &["token".to_owned()])).await.unwrap();
+    assert_eq!(within(told.recv()).await.unwrap().1, CANARY.as_bytes());
+    // Not as text, and nothing at the levels at which frames are written as numbers.
+    let overheard = OVERHEARD.0.lock().unwrap().clone();
+    assert!(is_clean(&overheard) && !overheard.contains("TRACE") && !overheard.contains("DEBUG"), "{overheard}");
+}
+
+#[tokio::test]
+async fn case_35_a_rotated_secret_is_filled_in_and_masked_from_then_on() {
+    let (server, seen) = Server::answering(answer("200 OK", "", &format!("{CANARY} rotated-canary"))).await;
+    let gate = Setup::to(&server).secret("token", HERE).gate();
+    let mut request = get("https://api.example/");
+    request.headers = vec![header("Authorization", "Bearer {{secret:token}}")];
+    request.secrets = vec![uses("token", Place::Header)];
+    let to = HERE.iter().map(|&to| to.to_owned()).collect();
+    let rotated = SecretEntry { name: "token".to_owned(), value: b"rotated-canary".to_vec(), to };
+    gate.rotate(Arc::new(Secrets::new(vec![rotated]).unwrap()));
+    let response = within(gate.send(request)).await.unwrap();
+    assert_eq!(response.body.as_str(), Some(format!("{CANARY} [secret:token]").as_str()));
+    assert!(seen.lock().unwrap()[0].contains("authorization: Bearer rotated-canary\r\n"));
 }
