@@ -4,6 +4,12 @@
 /// the parsing of nested command options, which `serde_json` ends at 128 levels (`tests/component.rs` runs it).
 const STACK_BYTES: u32 = 256 * 1024;
 
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    clippy::print_stdout,
+    reason = "a build script hears from cargo through the environment and answers on stdout"
+)]
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     if std::env::var("CARGO_CFG_TARGET_FAMILY").as_deref() == Ok("wasm") {

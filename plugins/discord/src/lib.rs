@@ -37,6 +37,4 @@ impl jackfield_sdk::transform::Guest for Discord {
     }
 }
 
-// Only in a component: natively the symbols would collide with those of other connectors in the same test binary.
-#[cfg(target_family = "wasm")]
 jackfield_sdk::export!(Discord: connector, transform, runtime);

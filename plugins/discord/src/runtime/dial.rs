@@ -127,6 +127,10 @@ impl Machine {
         if let Some(shards) = answer.shards {
             host.metadata(&format!(r#"{{"recommended_shards":{shards}}}"#));
         }
+        // A session that is still there lacked no more than an address.
+        if self.state.session.is_some() {
+            return self.dial(Entry::Resume, host);
+        }
         let Some(limit) = answer.session_start_limit else {
             return self.dial(Entry::Identify, host);
         };
@@ -275,6 +279,10 @@ impl Machine {
 
     /// Counts a failure and waits for the next attempt, or gives up and leaves it to the host.
     pub(super) fn try_again(&mut self, next: Next, host: &mut dyn Host) -> Step {
+        self.try_again_after(0, next, host)
+    }
+
+    fn try_again_after(&mut self, at_least_ms: u32, next: Next, host: &mut dyn Host) -> Step {
         let retry = &mut self.state.retry;
         retry.failures = retry.failures.saturating_add(1);
         if retry.failures > FAILURES_MAX {
@@ -290,7 +298,7 @@ impl Machine {
             Next::Resume if self.state.session.is_none() => Next::Ask,
             next => next,
         };
-        let mut wait = RECONNECT.wait_ms(self.state.retry.failures, host.random());
+        let mut wait = RECONNECT.wait_ms(self.state.retry.failures, host.random()).max(at_least_ms);
         if next != Next::Resume && self.state.retry.identifies > 0 {
             wait = wait.max(IDENTIFY.wait_ms(self.state.retry.identifies, host.random()));
         }
@@ -332,20 +340,14 @@ impl Machine {
         self.leave(Next::Resume, host)
     }
 
-    /// The session is not resumable: says so, and lets a while pass before the next one. One to five seconds are
-    /// what Discord asks for.
+    /// Discord does not know the session: a new one, after the one to five seconds that it asks for.
     pub(super) fn start_over(&mut self, host: &mut dyn Host) -> Step {
         const AT_LEAST_MS: u32 = 1_000;
         const JITTER_MS: u32 = 4_000;
         self.state.session = None;
-        self.leave(Next::Ask, host)?;
-        let asked_for = AT_LEAST_MS + within(JITTER_MS, host.random());
-        let identify = match self.state.retry.identifies {
-            0 => 0,
-            sent => IDENTIFY.wait_ms(sent, host.random()),
-        };
-        host.set_timer(timer::RECONNECT, asked_for.max(identify));
-        Ok(())
+        host.close(None);
+        let wait = AT_LEAST_MS + within(JITTER_MS, host.random());
+        self.try_again_after(wait, Next::Ask, host)
     }
 }
 

@@ -37,7 +37,7 @@ impl Machine {
             },
             _ => Peek::of(payload),
         };
-        let startup = self.guild_changed(kind, &peek, payload, host);
+        let startup = self.guild_changed(kind, &peek, host);
         let lane = Lane::of(kind, &peek);
         let context = self.context(frame.s, startup);
         let mark = frame.s.map(|seq| self.state.mark(seq));
@@ -53,11 +53,14 @@ impl Machine {
             return self.hold(held, host);
         }
         let taken = host.submit_signal(index, kind, &lane.name(), &context, mark.as_deref());
-        self.taken(taken, kind, frame.s, host)?;
+        self.taken(taken, kind, mark.as_deref(), host)?;
         if let (Lane::Channel(channel), Some(id)) = (lane, posted) {
             self.state.watermarks.see(channel, guild, id);
         }
-        Ok(())
+        match lane {
+            Lane::Guild(guild) if startup => self.look_for_gaps(guild, payload, host),
+            _ => Ok(()),
+        }
     }
 
     /// A frame that nobody can read is submitted all the same: it ends in the dead letters, where somebody sees it.
@@ -73,15 +76,13 @@ impl Machine {
         &mut self,
         outcome: Result<(), Fault>,
         kind: &str,
-        seq: Option<u64>,
+        mark: Option<&str>,
         host: &mut dyn Host,
     ) -> Step {
         match outcome {
             Ok(()) => Ok(()),
             Err(Fault::Invalid(why)) => {
-                if let Some(seq) = seq {
-                    self.state.settled.settled(seq);
-                }
+                mark.into_iter().for_each(|mark| self.settled(mark));
                 let fields = [("kind", kind), ("why", why.as_str())];
                 host.log(Level::Error, "dispatch dropped: the host can't take it", &fields);
                 Ok(())
@@ -130,16 +131,12 @@ impl Machine {
     }
 
     /// Keeps count of guilds. Says whether this is a guild that was expected.
-    fn guild_changed(&mut self, kind: &str, peek: &Peek<'_>, payload: &str, host: &mut dyn Host) -> bool {
+    fn guild_changed(&mut self, kind: &str, peek: &Peek<'_>, host: &mut dyn Host) -> bool {
         let Some(guild) = peek.id.map(|id| id.number()) else {
             return false;
         };
         match kind {
-            "GUILD_CREATE" if self.state.expected.remove(&guild) => {
-                self.look_for_gaps(guild, payload, host);
-                self.fetch_pages(host);
-                return true;
-            }
+            "GUILD_CREATE" if self.state.expected.remove(&guild) => return true,
             "GUILD_CREATE" => self.state.guilds = self.state.guilds.saturating_add(1),
             "GUILD_DELETE" if peek.unavailable == Some(true) => {
                 if fits(self.state.expected.len()) {

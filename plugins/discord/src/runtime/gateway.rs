@@ -61,15 +61,16 @@ impl Machine {
     }
 
     fn dispatched(&mut self, index: u32, frame: &Frame<'_>, message: &Blob, host: &mut dyn Host) -> Step {
-        match frame.t.as_deref() {
-            Some("READY") => self.ready(frame, host),
-            Some("RESUMED") => {
+        match (frame.t.as_deref(), self.state.phase) {
+            (Some("READY"), Phase::Entering(_)) => self.ready(frame, host),
+            (Some("RESUMED"), Phase::Entering(_)) => {
                 self.receive(frame.s);
-                self.entered(host);
-                Ok(())
+                self.entered(host)
             }
-            Some(kind) => self.dispatch(index, kind, frame, message, host),
-            None => self.unreadable(index, host),
+            // Neither asked for nor of any use: before Hello there is no heartbeat that would keep it alive.
+            (Some("READY" | "RESUMED"), _) => Ok(()),
+            (Some(kind), _) => self.dispatch(index, kind, frame, message, host),
+            (None, _) => self.unreadable(index, host),
         }
     }
 
@@ -181,9 +182,8 @@ impl Machine {
         self.state.guilds = ready.guilds.len();
         self.state.expected = ready.guilds.iter().take(GUILDS_MAX).map(|guild| guild.id.number()).collect();
         self.state.content.reset();
-        self.state.retry.misses = 0;
         host.metadata(&self.who(ready.user.username.as_ref()));
-        self.entered(host);
+        self.entered(host)?;
         if self.state.watermarks.is_begun() {
             self.fill_gaps(host)
         } else {
@@ -192,12 +192,14 @@ impl Machine {
         }
     }
 
-    /// READY or RESUMED.
-    fn entered(&mut self, host: &mut dyn Host) {
+    /// READY or RESUMED. What a cold start left to be fetched goes on.
+    fn entered(&mut self, host: &mut dyn Host) -> Step {
         self.state.phase = Phase::Ready;
+        self.state.retry.misses = 0;
         host.cancel_timer(timer::ENTRY);
         host.set_timer(timer::STABLE, dial::STABLE_MS);
         host.report(Condition::Ready);
+        self.fetch_pages(host)
     }
 
     /// What operators see of us.

@@ -121,16 +121,12 @@ impl Machine {
                 self.state.retry = super::state::Retry::default();
                 Ok(())
             }
-            timer::BACKFILL => self.resume_backfill(host),
-            other => match backfill::channel_of(other) {
-                Some(channel) => self.retry_page(channel, host),
-                None => Ok(()),
-            },
+            other => self.backfill_elapsed(other, host),
         }
     }
 
     /// A mark comes back. One of an earlier Discord session says nothing about this one.
-    fn settled(&mut self, mark: &str) {
+    pub(super) fn settled(&mut self, mark: &str) {
         let seq = mark
             .split_once(':')
             .filter(|(ordinal, _)| ordinal.parse() == Ok(self.state.ordinal))
@@ -206,12 +202,14 @@ impl Machine {
         {
             host.set_timer(timer::BEAT, beat.interval_ms);
         }
-        if self.state.phase == Phase::Ready {
-            if !runs(timer::STABLE) && self.state.retry != super::state::Retry::default() {
+        match self.state.phase {
+            Phase::Greeting(_) | Phase::Entering(_) if !runs(timer::ENTRY) => {
+                host.set_timer(timer::ENTRY, dial::ENTRY_MS);
+            }
+            Phase::Ready if !runs(timer::STABLE) && self.state.retry != super::state::Retry::default() => {
                 host.set_timer(timer::STABLE, dial::STABLE_MS);
             }
-        } else if !runs(timer::ENTRY) {
-            host.set_timer(timer::ENTRY, dial::ENTRY_MS);
+            _ => {}
         }
     }
 
