@@ -152,8 +152,10 @@ async fn case_31_an_upgrade_that_stalls_meets_the_deadline() {
 #[tokio::test]
 async fn case_31_a_message_over_the_limit_ends_the_socket_by_name() {
     let gigabyte = [&[0x82, 127][..], &(1_u64 << 30).to_be_bytes(), &[0; 64]].concat();
+    // Refused by what it announces, before it comes.
+    let announced = [&[0x82, 126][..], &1001_u16.to_be_bytes(), &[0; 64]].concat();
     let fragments = [frame(0x01, &[b'x'; 600]), frame(0x80, &[b'x'; 401])].concat();
-    for bytes in [frame(TEXT, &[b'x'; 1001]), gigabyte, fragments] {
+    for bytes in [frame(TEXT, &[b'x'; 1001]), gigabyte, announced, fragments] {
         let log = Log::new();
         let server = writing(bytes).await;
         let gate = small_frames(Setup::to(&server)).gate();

@@ -211,7 +211,8 @@ pub(crate) fn get(url: &str) -> HttpRequest {
         headers: Vec::new(),
         body: Blob::from(""),
         secrets: Vec::new(),
-        timeout: PATIENCE,
+        // Longer than any test waits: what ends in time was ended by something else.
+        timeout: PATIENCE * 5,
     }
 }
 
