@@ -26,7 +26,7 @@ impl Backoff {
 /// A share of `most`, `random` being even over all 32 bits.
 #[must_use]
 pub(super) fn within(most: u32, random: u32) -> u32 {
-    let share = (u64::from(most) + 1) * u64::from(random) >> 32;
+    let share = ((u64::from(most) + 1) * u64::from(random)) >> 32;
     u32::try_from(share).unwrap_or(most)
 }
 

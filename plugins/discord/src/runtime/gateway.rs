@@ -11,7 +11,7 @@ use super::entry::{self, Hello, Ready};
 use super::host::Host;
 use super::machine::{Machine, Step};
 use super::state::{Entry, Me, Next, Phase, Session};
-use super::{Settled, dial, timer};
+use super::{Settled, dial, lost, timer};
 use crate::describe::BOT_TOKEN;
 use crate::wire::{Frame, Text, when};
 
@@ -197,7 +197,7 @@ impl Machine {
         self.state.phase = Phase::Ready;
         self.state.retry.misses = 0;
         host.cancel_timer(timer::ENTRY);
-        host.set_timer(timer::STABLE, dial::STABLE_MS);
+        host.set_timer(timer::STABLE, lost::STABLE_MS);
         host.report(Condition::Ready);
         self.fetch_pages(host)
     }

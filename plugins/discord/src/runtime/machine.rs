@@ -6,7 +6,7 @@ use jackfield_sdk::runtime::{Condition, SessionFault, Signal, StartContext, Star
 
 use super::host::Host;
 use super::state::{Next, Phase, State};
-use super::{FETCH_GATEWAY, SOCKET, backfill, checkpoint, dial, timer};
+use super::{FETCH_GATEWAY, SOCKET, backfill, checkpoint, dial, lost, timer};
 use crate::config::Config;
 
 /// What a step comes to. A fault ends the session.
@@ -184,7 +184,7 @@ impl Machine {
             Phase::Asking => Ok(()),
             Phase::Waiting(_) => {
                 if !runs(timer::RECONNECT) {
-                    host.set_timer(timer::RECONNECT, dial::SOON_MS);
+                    host.set_timer(timer::RECONNECT, lost::SOON_MS);
                 }
                 Ok(())
             }
@@ -207,7 +207,7 @@ impl Machine {
                 host.set_timer(timer::ENTRY, dial::ENTRY_MS);
             }
             Phase::Ready if !runs(timer::STABLE) && self.state.retry != super::state::Retry::default() => {
-                host.set_timer(timer::STABLE, dial::STABLE_MS);
+                host.set_timer(timer::STABLE, lost::STABLE_MS);
             }
             _ => {}
         }

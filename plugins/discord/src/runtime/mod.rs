@@ -24,6 +24,7 @@ mod entry;
 mod gateway;
 mod host;
 mod lane;
+mod lost;
 mod machine;
 mod rest;
 mod settled;

@@ -105,6 +105,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         /// Never ahead of the truth, exact when little is outstanding, and exact again at the end.
         #[test]
         fn never_ahead(order in Just((1..=5_000_u64).collect::<Vec<_>>()).prop_shuffle()) {

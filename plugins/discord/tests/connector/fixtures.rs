@@ -126,7 +126,8 @@ fn says(stage: &mut Stage, frame: &str, event: &Event, word: &str, want: &Value)
         "text" => want.as_str().unwrap().split(" (").next() == Some(text()) && properties["sanitized"] == true,
         "text_change" => *want == false && properties.get("text").is_none() && event.subject.is_none(),
         "content_withheld" => {
-            want.as_str().unwrap().split('|').any(|value| properties["content_withheld"].to_string() == value)
+            want.as_str().unwrap().split('|').any(|value| value == "true")
+                && properties["content_withheld"] == true
                 && properties.get("text").is_none()
         }
         "operator_signal" => {

@@ -194,6 +194,7 @@ fn interactions_say_what_was_chosen_and_never_the_token() {
     });
     let event_ = event("INTERACTION_CREATE", command);
     let said = properties(&event_);
+    assert_eq!(event_.subject.as_ref().unwrap().ids, ["3"], "outside a guild the user stands alone");
     assert_eq!((&said["interaction"], &said["command"]), (&json!("command"), &json!("remind")));
     assert_eq!(said["options"][0]["options"][0]["value"].to_string(), "9007199254740993");
     assert_eq!(said["options"][0]["options"][1]["value"], "a\u{fffd}b");
