@@ -19,12 +19,30 @@ struct Escape {
     source_len: usize,
 }
 
+/// What one escape stands for: at most one character.
+struct Meaning {
+    bytes: [u8; 4],
+    len: usize,
+}
+
+impl Meaning {
+    fn byte(byte: u8) -> Self {
+        Self { bytes: [byte, 0, 0, 0], len: 1 }
+    }
+
+    fn character(c: char) -> Self {
+        let mut bytes = [0; 4];
+        let len = c.encode_utf8(&mut bytes).len();
+        Self { bytes, len }
+    }
+}
+
 impl View {
     /// `%41` undone. `None` when there is nothing to undo.
     pub(super) fn percent(source: &[u8]) -> Option<Self> {
         Self::undo(source, b'%', |rest| {
             let [b'%', high, low, ..] = rest else { return None };
-            Some((3, vec![digit(*high)? << 4 | digit(*low)?]))
+            Some((3, Meaning::byte(digit(*high)? << 4 | digit(*low)?)))
         })
     }
 
@@ -42,13 +60,14 @@ impl View {
                 b'u' => return unicode(rest),
                 _ => return None,
             };
-            Some((2, vec![plain]))
+            Some((2, Meaning::byte(plain)))
         })
     }
 
     /// Replaces each escape that begins with `mark` and that `read` understands, as (bytes read, what they mean).
-    fn undo(source: &[u8], mark: u8, read: impl Fn(&[u8]) -> Option<(usize, Vec<u8>)>) -> Option<Self> {
-        let mut view = Self { bytes: Vec::new(), escapes: Vec::new() };
+    fn undo(source: &[u8], mark: u8, read: impl Fn(&[u8]) -> Option<(usize, Meaning)>) -> Option<Self> {
+        memchr::memchr(mark, source)?;
+        let mut view = Self { bytes: Vec::with_capacity(source.len()), escapes: Vec::new() };
         let mut at = 0;
         while let Some(found) = source.get(at..).and_then(|rest| memchr::memchr(mark, rest)) {
             view.bytes.extend_from_slice(source.get(at..at + found)?);
@@ -60,8 +79,8 @@ impl View {
                 at += 1;
                 continue;
             };
-            view.escapes.push(Escape { view: view.bytes.len(), view_len: meaning.len(), source: at, source_len: len });
-            view.bytes.extend_from_slice(&meaning);
+            view.escapes.push(Escape { view: view.bytes.len(), view_len: meaning.len, source: at, source_len: len });
+            view.bytes.extend_from_slice(meaning.bytes.get(..meaning.len)?);
             at += len;
         }
         if view.escapes.is_empty() {
@@ -96,7 +115,7 @@ impl View {
 }
 
 /// `\uXXXX`, or a pair of them where the first is a high surrogate (RFC 8259 §7). A lone surrogate means no character.
-fn unicode(rest: &[u8]) -> Option<(usize, Vec<u8>)> {
+fn unicode(rest: &[u8]) -> Option<(usize, Meaning)> {
     let unit = |at: usize| match rest.get(at..at + 6)? {
         [b'\\', b'u', digits @ ..] => digits.iter().try_fold(0_u32, |sum, &b| Some(sum << 4 | u32::from(digit(b)?))),
         _ => None,
@@ -108,7 +127,7 @@ fn unicode(rest: &[u8]) -> Option<(usize, Vec<u8>)> {
         }
         _ => (6, first),
     };
-    Some((len, char::from_u32(code)?.to_string().into_bytes()))
+    Some((len, Meaning::character(char::from_u32(code)?)))
 }
 
 fn digit(b: u8) -> Option<u8> {
