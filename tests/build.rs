@@ -30,7 +30,9 @@ fn main() {
     let tests = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let root = tests.parent().expect("the workspace is above").to_path_buf();
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    for input in ["Cargo.toml", "Cargo.lock", "wit/v0", "plugins/sdk", "plugins/discord", "tests/guests", "tests/build.rs"] {
+    for input in
+        ["Cargo.toml", "Cargo.lock", "wit/v0", "plugins/sdk", "plugins/discord", "tests/guests", "tests/build.rs"]
+    {
         println!("cargo:rerun-if-changed={}", root.join(input).display());
     }
 
@@ -108,7 +110,8 @@ fn build(root: &Path, target_dir: &Path, what: &[&str]) {
     // What the outer cargo, clippy or a coverage tool set is about the host, not about guests.
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
-        let ours = ["CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS", "RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "MAKEFLAGS"];
+        let ours =
+            ["CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS", "RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "MAKEFLAGS"];
         let about_this_package = name.starts_with("CARGO_") && !["CARGO_HOME", "CARGO_NET_OFFLINE"].contains(&&*name);
         if ours.contains(&&*name) || about_this_package {
             cargo.env_remove(&*name);
@@ -130,7 +133,8 @@ fn generated(guests: &BTreeMap<String, String>, discord: &Path) -> String {
         writeln!(text, "pub const {constant}: Guest = Guest {{ name: {name:?}, source: {source} }};").unwrap();
     }
     writeln!(text, "/// The Discord connector, as it ships.").unwrap();
-    writeln!(text, "pub const DISCORD: Guest = Guest {{ name: \"discord\", source: Source::Component({discord:?}) }};").unwrap();
+    writeln!(text, "pub const DISCORD: Guest = Guest {{ name: \"discord\", source: Source::Component({discord:?}) }};")
+        .unwrap();
     for (group, names) in groups {
         writeln!(text, "/// Calls `$call!` with the name of every guest of this group.").unwrap();
         writeln!(text, "#[macro_export] macro_rules! foreach_{group} {{ ($call:ident) => {{").unwrap();

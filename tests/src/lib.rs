@@ -11,7 +11,24 @@
     reason = "this is test code: what goes wrong here fails a test"
 )]
 
+pub mod account;
+pub mod discord;
 pub mod guest;
+pub mod kill;
+pub mod platform;
+pub mod processes;
+pub mod sabotage;
+pub mod sandbox;
+
+use std::path::PathBuf;
+
+/// A folder for what tests may share: below the target folder, kept between runs.
+#[must_use]
+pub fn scratch() -> PathBuf {
+    let executable = std::env::current_exe().expect("a process knows its own file");
+    let profile = executable.ancestors().find(|folder| folder.join("deps").is_dir()).expect("cargo's layout");
+    profile.with_file_name("suite")
+}
 
 /// In a file of the suite: demands that it has a test of this name.
 #[macro_export]

@@ -5,7 +5,19 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "tests"
+    unreachable_pub,
+    reason = "tests: nobody links this binary"
 )]
 
 mod architecture;
+mod cli;
+mod contacts;
+mod demo;
+mod discord;
+mod egress;
+mod inbound;
+mod kill;
+mod load;
+mod readme;
+mod sandbox;
+mod session;

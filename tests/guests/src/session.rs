@@ -36,11 +36,7 @@ thread_local! {
 pub fn config() -> Config {
     let json: Value = serde_json::from_str(&connection::config()).unwrap_or_default();
     let word = |key: &str, default: &str| json.get(key).and_then(Value::as_str).unwrap_or(default).to_owned();
-    Config {
-        url: word("url", "wss://echo.test/"),
-        start: word("start", "open"),
-        closed: word("closed", "transient"),
-    }
+    Config { url: word("url", "wss://echo.test/"), start: word("start", "open"), closed: word("closed", "transient") }
 }
 
 /// Starts: from a checkpoint where there is one, and opens the main socket when that is not there.
@@ -161,9 +157,9 @@ fn submit(index: u32, lane: &str, mark: &str) {
 fn fetch(label: &str, rest: &str) {
     let request = match cut(rest) {
         (url, "") => HttpRequest::get(url),
-        (secret, url) => HttpRequest::get(url)
-            .header("x-key", jackfield_sdk::secret(secret))
-            .with_secret(secret, Place::Header),
+        (secret, url) => {
+            HttpRequest::get(url).header("x-key", jackfield_sdk::secret(secret)).with_secret(secret, Place::Header)
+        }
     };
     refused(label, session::fetch(label, &request));
 }

@@ -26,7 +26,8 @@ fn ledger(name: &str) -> BTreeMap<String, Entry> {
 
 /// `file::function` of every test.
 fn tests() -> BTreeSet<String> {
-    let of = |file: &source::File| source::tests(file).into_iter().map(|name| format!("{}::{name}", file.path)).collect();
+    let of =
+        |file: &source::File| source::tests(file).into_iter().map(|name| format!("{}::{name}", file.path)).collect();
     source::files().iter().flat_map(|file| -> Vec<String> { of(file) }).collect()
 }
 
@@ -48,7 +49,11 @@ fn wrong(ledger: &BTreeMap<String, Entry>, known: &BTreeSet<String>) -> Vec<Stri
 }
 
 /// Tests named after an entry, by the entry's key: `case_7_…` for 7, `report_w2_…` for W2.
-fn unlisted(ledger: &BTreeMap<String, Entry>, known: &BTreeSet<String>, key_of: impl Fn(&str) -> Vec<String>) -> Vec<String> {
+fn unlisted(
+    ledger: &BTreeMap<String, Entry>,
+    known: &BTreeSet<String>,
+    key_of: impl Fn(&str) -> Vec<String>,
+) -> Vec<String> {
     let mut unlisted = Vec::new();
     for test in known {
         let name = test.rsplit("::").next().unwrap();

@@ -85,7 +85,10 @@ fn unsafe_stands_in_one_file_of_the_engine() {
 fn the_environment_is_read_in_one_file() {
     let reads = ["env::var", "env::var_os", "env::vars", "env::vars_os"];
     let readers = files("host/", |found| uses(found, &reads));
-    assert!(readers.len() <= 1 && readers.iter().all(|file| file.starts_with("host/daemon/src/config/")), "{readers:?}");
+    assert!(
+        readers.len() <= 1 && readers.iter().all(|file| file.starts_with("host/daemon/src/config/")),
+        "{readers:?}"
+    );
     assert_eq!(files("plugins/", |found| uses(found, &reads)), Vec::<String>::new());
 }
 
@@ -97,6 +100,8 @@ fn time_is_read_in_one_file() {
 
 #[test]
 fn stdout_belongs_to_the_command_line() {
-    let prints = files("host/", |found| found.macros.iter().any(|called| ["print", "println", "eprint", "eprintln", "dbg"].contains(&called.as_str())));
+    let prints = files("host/", |found| {
+        found.macros.iter().any(|called| ["print", "println", "eprint", "eprintln", "dbg"].contains(&called.as_str()))
+    });
     assert!(prints.iter().all(|file| file.starts_with("host/daemon/src/cli/")), "{prints:?}");
 }

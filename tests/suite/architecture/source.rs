@@ -35,10 +35,16 @@ impl File {
 
     /// Lines without the test modules at its end.
     pub fn lines(&self) -> usize {
-        let inside: usize = self.syntax.items.iter().filter(|item| is_test_item(item)).map(|item| {
-            let span = item.span();
-            span.end().line - span.start().line + 1
-        }).sum();
+        let inside: usize = self
+            .syntax
+            .items
+            .iter()
+            .filter(|item| is_test_item(item))
+            .map(|item| {
+                let span = item.span();
+                span.end().line - span.start().line + 1
+            })
+            .sum();
         self.text.lines().count() - inside
     }
 }
