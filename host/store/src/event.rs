@@ -1,7 +1,7 @@
 //! The event log, read side, and its named cursors.
 
 use async_trait::async_trait;
-use jackfield_model::{ConnectionId, Epoch, Event, Generation, Timestamp, Transport};
+use jackfield_model::{Blob, ConnectionId, Epoch, Event, Generation, Timestamp, Transport};
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -71,6 +71,8 @@ pub trait Events: Send + Sync {
     async fn page(&self, filter: &Filter, after: u64, limit: usize) -> Result<Vec<Record>>;
     /// The newest `limit` events, oldest first.
     async fn newest(&self, filter: &Filter, limit: usize) -> Result<Vec<Record>>;
+    /// The payload as received, of an event in which characters had to be replaced. `None` for any other, and once pruned.
+    async fn raw(&self, position: u64) -> Result<Option<Blob>>;
     /// Says the newest position whenever it grew.
     fn head(&self) -> watch::Receiver<u64>;
     /// Where this consumer is; `None` when the name is new.

@@ -22,6 +22,8 @@
 
 pub mod checkpoint;
 pub mod commit;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod contact;
 pub mod dead_letter;
 pub mod error;

@@ -1,10 +1,10 @@
 //! An event's row: written once, in columns, its JSON as it came.
 
-use jackfield_model::{Event, Recurrence, Timestamp};
-use rusqlite::{Connection, params};
+use jackfield_model::{Blob, Event, Recurrence, Timestamp};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::commit::{Admitted, Outcome, Settled, Stored};
-use crate::sqlite::column::{Payload, int, via};
+use crate::sqlite::column::{Payload, Read, int, via};
 use crate::sqlite::dedupe::Marker;
 use crate::sqlite::subject::Whom;
 
@@ -104,4 +104,18 @@ pub(super) fn keep_raw(db: &Connection, settled: &Settled, stored: &[Stored]) ->
     db.prepare_cached("INSERT INTO raw (first, last, payload) VALUES (?1, ?2, ?3)")?
         .execute(params![int(first), int(last), Payload(&settled.dispatch.payload)])
         .map(|_| ())
+}
+
+/// The payload of a dispatch whose text had to be changed, by the position of one of its events.
+pub(super) fn raw(db: &Connection, position: u64) -> rusqlite::Result<Option<Blob>> {
+    let position = int(position);
+    let changed = db
+        .prepare_cached("SELECT 1 FROM event WHERE position = ?1 AND flags & ?2 != 0")?
+        .exists(params![position, SANITIZED])?;
+    if !changed {
+        return Ok(None);
+    }
+    db.prepare_cached("SELECT payload FROM raw WHERE first <= ?1 AND last >= ?1 ORDER BY first DESC LIMIT 1")?
+        .query_row([position], |row| row.get(0).map(|Read(payload)| payload))
+        .optional()
 }

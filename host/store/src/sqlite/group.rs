@@ -3,6 +3,7 @@
 //! A batch that is fenced or has the wrong count writes nothing and spoils nothing. A job that SQLite refuses takes
 //! the transaction down; then every job of the group gets one of its own, and only the refused one fails.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,7 +50,9 @@ impl Groups {
 
     /// Does all of it, or each job alone where one of them can't be done. Everybody is answered.
     pub(super) fn commit(&mut self, mut group: Vec<Box<dyn Job>>) {
-        match self.attempt(&mut group) {
+        // Caught here, so that the store is known to be broken before anybody hears of it.
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.attempt(&mut group)));
+        match outcome.unwrap_or_else(|_| Err(Failure::broken("the writer panicked"))) {
             Ok(()) => group.into_iter().for_each(|job| job.answer(None)),
             Err(failure) if failure.class == Class::Own && group.len() > 1 => {
                 for job in group {

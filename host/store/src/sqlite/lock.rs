@@ -17,7 +17,7 @@ pub(super) struct Lock {
 impl Lock {
     /// Takes the folder, or says who has it.
     pub(super) fn take(place: &Place) -> Result<Self> {
-        let path = place.folder().join("lock");
+        let path = place.lock();
         let unusable = |what: &str, error: std::io::Error| StoreError::Unusable {
             path: path.display().to_string(),
             reason: format!("{what}: {error}"),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use jackfield_model::{ConnectionId, Epoch, Event, Generation, Recurrence, Timestamp};
+use jackfield_model::{Blob, ConnectionId, Epoch, Event, Generation, Recurrence, Timestamp};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 use tokio::sync::watch;
@@ -13,7 +13,7 @@ use crate::event::{Cursor, Events, Filter, Record};
 use crate::sqlite::column::{self, int, json, number, time, transport, uint};
 use crate::sqlite::event::{LATE, RECURRING, SANITIZED};
 use crate::sqlite::read::{PAGE_ROWS_MAX, Page};
-use crate::sqlite::{Sqlite, connection};
+use crate::sqlite::{Sqlite, connection, event};
 
 /// Positions that one statement looks at when a name is wanted, which no index has: so that a rare name keeps no read
 /// transaction open over a whole log.
@@ -31,6 +31,10 @@ impl Events for Sqlite {
     async fn newest(&self, filter: &Filter, rows: usize) -> Result<Vec<Record>> {
         let filter = filter.clone();
         self.readers.read(move |db| Scan::new(db, &filter, rows)?.map_or(Ok(Vec::new()), Scan::back)).await
+    }
+
+    async fn raw(&self, position: u64) -> Result<Option<Blob>> {
+        self.readers.read(move |db| event::raw(db, position)).await
     }
 
     fn head(&self) -> watch::Receiver<u64> {

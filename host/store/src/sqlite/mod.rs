@@ -44,6 +44,9 @@ mod subject;
 mod wal;
 mod writer;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +57,7 @@ use tokio::sync::watch;
 
 use crate::error::Result;
 
-/// Called by the write path at the points named in [`group`](self), for tests that end the process there.
+/// What is called at the points of [`Options::failpoint`], with their names.
 pub type Failpoint = Arc<dyn Fn(&'static str) + Send + Sync>;
 
 /// What a store is opened with.
@@ -99,7 +102,9 @@ impl Sqlite {
         let lock = lock::Lock::take(&place)?;
         let health = Arc::new(failure::Health::default());
         let mut db = place.writer()?;
-        schema::migrate(&mut db, &place)?;
+        let version = schema::identify(&db, &place)?;
+        place.begin_writing(&db)?;
+        schema::migrate(&mut db, &place, version)?;
         // Again: by now SQLite has made the files beside the database.
         place.protect()?;
         let memory = memory::Memory::load(&db, options.dedupe_entries).map_err(|error| place.unusable(&error))?;

@@ -66,7 +66,7 @@ impl Place {
         };
         restrict(&self.folder, FOLDER_MODE).map_err(refuse)?;
         open_private(&self.file()).map_err(refuse)?;
-        for path in [self.file(), self.log(), self.beside("-shm")] {
+        for path in [self.file(), self.log(), self.beside("-shm"), self.lock()] {
             match restrict(&path, FILE_MODE) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 other => other.map_err(refuse)?,
@@ -90,6 +90,11 @@ impl Place {
         self.beside("-wal")
     }
 
+    /// What the kernel locks.
+    pub(super) fn lock(&self) -> PathBuf {
+        self.folder.join("lock")
+    }
+
     fn beside(&self, suffix: &str) -> PathBuf {
         self.folder.join(format!("{FILE}{suffix}"))
     }
@@ -107,15 +112,21 @@ impl Place {
         StoreError::Unusable { path, reason }
     }
 
-    /// The one connection that writes.
+    /// The one connection that writes. Changes nothing yet: whose file it is has to be seen first.
     pub(super) fn writer(&self) -> Result<Connection> {
-        self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, |db| {
+        self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, |_| Ok(()))
+    }
+
+    /// How the file is written from now on.
+    pub(super) fn begin_writing(&self, db: &Connection) -> Result<()> {
+        let set = || {
             db.pragma_update(None, "journal_mode", "wal")?;
             db.pragma_update(None, "synchronous", "full")?;
             db.pragma_update(None, "cache_size", WRITER_CACHE_KIB)?;
             // Deleted payloads are overwritten where that costs no extra write.
             db.pragma_update_and_check(None, "secure_delete", "fast", |_| Ok(()))
-        })
+        };
+        set().map_err(|error: rusqlite::Error| self.unusable(&error))
     }
 
     /// A connection that moves pages from the log into the file.

@@ -14,8 +14,8 @@ const APPLICATION: i64 = 0x4a4b_4644;
 /// One step per version, each in a transaction of its own. Steps are never changed, only added.
 const STEPS: &[&str] = &[include_str!("schema/1.sql")];
 
-/// Brings the file to the newest version. Refuses one that a newer program has written.
-pub(super) fn migrate(db: &mut Connection, place: &Place) -> Result<()> {
+/// The version of this file, 0 for a new one. Refuses what another or a newer program has written, and changes nothing.
+pub(super) fn identify(db: &Connection, place: &Place) -> Result<u32> {
     let known = u32::try_from(STEPS.len()).unwrap_or(u32::MAX);
     let (application, found, tables) = read(db).map_err(|error| place.unusable(&error))?;
     let path = || place.file().display().to_string();
@@ -26,7 +26,12 @@ pub(super) fn migrate(db: &mut Connection, place: &Place) -> Result<()> {
     if found > known {
         return Err(StoreError::TooNew { path: path(), found, known });
     }
-    for (version, step) in (1_u32..).zip(STEPS).skip(found as usize) {
+    Ok(found)
+}
+
+/// Brings a file of this version to the newest one.
+pub(super) fn migrate(db: &mut Connection, place: &Place, from: u32) -> Result<()> {
+    for (version, step) in (1_u32..).zip(STEPS).skip(from as usize) {
         apply(db, version, step).map_err(|error| place.unusable(&error))?;
         tracing::info!(version, "the store has a new schema");
     }

@@ -43,6 +43,10 @@ fn spend(pass: &mut Pass<'_>, key: &str, budget: StartBudget) -> rusqlite::Resul
     db.prepare_cached("DELETE FROM start WHERE key = ?1 AND at <= ?2")?.execute(params![key, int(from.0)])?;
     let ours = budget_allows(db, key, budget, now)?;
     let theirs = platform(db, key, now)?;
+    if let Some(left) = theirs {
+        // As it is read now: after a step back it must not be ahead again the next time.
+        write_platform(db, key, left)?;
+    }
     let used_up = theirs.filter(|left| left.remaining == 0).map(|left| left.resets_at);
     if let Some(until) = ours.into_iter().chain(used_up).max() {
         return Ok(Spend::Refused { until });

@@ -1,6 +1,5 @@
 //! The one thread that writes, and the queue in front of it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread::{self, JoinHandle};
@@ -11,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::error::{Result, StoreError};
 use crate::sqlite::Options;
-use crate::sqlite::failure::{Failure, Health};
+use crate::sqlite::failure::Health;
 use crate::sqlite::group::Groups;
 use crate::sqlite::job::{Job, Pass, Task, Weight};
 use crate::sqlite::memory::Memory;
@@ -46,7 +45,7 @@ impl Writer {
         let seen = Arc::clone(&health);
         let thread = thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || guard(&seen, groups, jobs))
+            .spawn(move || serve(&seen, groups, jobs))
             .map_err(|error| StoreError::Unavailable(format!("start the writer: {error}")))?;
         Ok(Self { queue: Some(queue), thread: Some(thread), checkpointer: Some(checkpointer), health })
     }
@@ -74,6 +73,12 @@ impl Writer {
     {
         self.run(Weight::default(), work).await
     }
+
+    /// Jobs that wait.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.queue.as_ref().map_or(0, |queue| queue.max_capacity() - queue.capacity())
+    }
 }
 
 impl Drop for Writer {
@@ -88,13 +93,7 @@ impl Drop for Writer {
     }
 }
 
-/// Whatever ends the thread, nobody is left waiting: jobs that are dropped answer through [`Health::silent`].
-fn guard(health: &Health, groups: Groups, jobs: mpsc::Receiver<Box<dyn Job>>) {
-    if catch_unwind(AssertUnwindSafe(|| serve(health, groups, jobs))).is_err() {
-        health.fail(&Failure::broken("the writer panicked"));
-    }
-}
-
+/// Until nobody can send any more, or the store is broken. Jobs that are dropped then answer through [`Health::silent`].
 fn serve(health: &Health, mut groups: Groups, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
     let mut held = None;
     while let Some(first) = held.take().or_else(|| jobs.blocking_recv()) {

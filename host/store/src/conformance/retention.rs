@@ -1,0 +1,100 @@
+//! Pruning.
+
+use std::time::Duration;
+
+use jackfield_model::limits::DEDUPE_ENTRIES_MAX;
+
+use crate::commit::Outcome;
+use crate::conformance::bed::done;
+use crate::conformance::sample::{batch, batch_of, connection, death, ended, event, settled};
+use crate::conformance::{Backend, Bed, End};
+use crate::retention::{Policy, Pruned};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+fn policy() -> Policy {
+    Policy { events: HOUR, dead_letters: HOUR, dedupe_entries: DEDUPE_ENTRIES_MAX }
+}
+
+async fn fill<B: Backend>(bed: &Bed<B>, from: usize, count: usize) {
+    let keys: Vec<String> = (from..from + count).map(|at| format!("{at:05}")).collect();
+    for chunk in keys.chunks(64) {
+        let keys: Vec<&str> = chunk.iter().map(String::as_str).collect();
+        done(bed.try_commit(batch_of(&connection(), &keys), None).await);
+    }
+}
+
+/// At most 512 rows a step, oldest first, until nothing is too old.
+pub async fn steps<B: Backend>() {
+    let bed = Bed::<B>::fresh().await;
+    fill(&bed, 0, 1100).await;
+    assert_eq!(bed.retention.prune(policy()).await.unwrap(), Pruned::default(), "all of it is young");
+    bed.clock.pass(HOUR);
+    fill(&bed, 1100, 10).await;
+    let mut pruned = Vec::new();
+    loop {
+        let step = bed.retention.prune(policy()).await.unwrap();
+        pruned.push(step.events);
+        if !step.more {
+            break;
+        }
+        assert!(pruned.len() < 10, "steps come to an end: {pruned:?}");
+    }
+    assert!(pruned.iter().all(|&rows| rows <= 512), "{pruned:?}");
+    assert_eq!(pruned.iter().sum::<u64>(), 1100);
+    let left = bed.keys().await;
+    assert_eq!((left.len(), left[0].as_str()), (10, "01100"));
+}
+
+/// Nothing that a named consumer has not dealt with is pruned, however old.
+pub async fn slowest_cursor<B: Backend>() {
+    let bed = Bed::<B>::fresh().await;
+    fill(&bed, 0, 10).await;
+    let at: Vec<u64> = bed.log().await.into_iter().map(|record| record.position).collect();
+    bed.clock.pass(HOUR * 10);
+    bed.events.advance("fast", at[8]).await.unwrap();
+    bed.events.advance("slow", at[2]).await.unwrap();
+    bed.events.advance("new", 0).await.unwrap();
+    assert_eq!(bed.retention.prune(policy()).await.unwrap().events, 0);
+    for (case, name, position, left) in [("slow", "new", at[4], 7), ("new", "slow", at[9], 5)] {
+        bed.events.advance(name, position).await.unwrap();
+        bed.retention.prune(policy()).await.unwrap();
+        assert_eq!(bed.keys().await.len(), left, "`{case}` is the slowest");
+    }
+    assert!(bed.events.forget("new").await.unwrap());
+    bed.retention.prune(policy()).await.unwrap();
+    assert_eq!(bed.keys().await.len(), 1, "who is forgotten holds nothing up");
+}
+
+/// Dead letters end too, and are counted.
+pub async fn letters<B: Backend>() {
+    let bed = Bed::<B>::fresh().await;
+    let dead = || ended("lane", "bad", Outcome::Dead(death()));
+    bed.commit_unbound(vec![dead(), dead()]).await;
+    bed.clock.pass(HOUR);
+    bed.commit_unbound(vec![dead()]).await;
+    let pruned = bed.retention.prune(policy()).await.unwrap();
+    assert_eq!(pruned, Pruned { events: 0, dead_letters: 2, more: false });
+    assert_eq!(bed.dead_letters.count(None).await.unwrap(), 1);
+}
+
+/// Positions are not used again, even when the whole log is gone; raw payloads go with their events.
+pub async fn positions_go_on<B: Backend>() {
+    let bed = Bed::<B>::fresh().await;
+    let changed = crate::commit::Admitted { event: event("changed"), sanitized: true };
+    done(bed.try_commit(batch(&connection(), vec![ended("lane", "raw", Outcome::Events(vec![changed]))]), None).await);
+    fill(&bed, 0, 5).await;
+    let log = bed.log().await;
+    let (raw, newest) = (log[0].position, log[5].position);
+    assert!(bed.events.raw(raw).await.unwrap().is_some());
+    bed.clock.pass(HOUR);
+    assert_eq!(bed.retention.prune(policy()).await.unwrap().events, 6);
+    assert_eq!(bed.events.raw(raw).await.unwrap(), None);
+    let mut bed = bed;
+    for end in [End::Killed, End::Clean] {
+        bed = bed.reopen(end).await;
+        assert_eq!(*bed.events.head().borrow(), newest);
+    }
+    bed.commit_unbound(vec![settled(vec![event("next")])]).await;
+    assert!(bed.log().await[0].position > newest);
+}
