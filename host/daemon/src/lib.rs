@@ -7,4 +7,13 @@
 )]
 
 pub mod config;
+pub mod connection;
+pub mod failpoint;
+pub mod guest_log;
+pub mod host;
+pub mod inbound;
+mod retention;
+pub mod session;
+pub mod spec;
+pub mod status;
 pub mod text;
