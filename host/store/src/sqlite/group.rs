@@ -11,43 +11,30 @@ use jackfield_model::clock::SharedClock;
 use rusqlite::Connection;
 use tokio::sync::watch;
 
-use crate::error::Result;
+use crate::sqlite::Failpoint;
 use crate::sqlite::failure::{Class, Failure, Health};
 use crate::sqlite::job::{Job, Pass};
 use crate::sqlite::memory::Memory;
-use crate::sqlite::open::Place;
 use crate::sqlite::wal::{Flush, WriteAhead};
-use crate::sqlite::{Failpoint, Options};
 
 /// The writer's side of the file.
 pub(super) struct Groups {
-    db: Connection,
-    memory: Memory,
-    head: watch::Sender<u64>,
-    clock: SharedClock,
-    failpoint: Option<Failpoint>,
-    flush: Option<Flush>,
-    log: WriteAhead,
-    commits: Arc<AtomicU64>,
-    health: Arc<Health>,
+    pub(super) db: Connection,
+    /// What is kept beside the file.
+    pub(super) memory: Memory,
+    /// Told the newest position.
+    pub(super) head: watch::Sender<u64>,
+    pub(super) clock: SharedClock,
+    pub(super) failpoint: Option<Failpoint>,
+    /// Benchmarks only: flushes in the place of SQLite.
+    pub(super) flush: Option<Flush>,
+    pub(super) log: WriteAhead,
+    /// Counts groups, for whoever moves their pages.
+    pub(super) commits: Arc<AtomicU64>,
+    pub(super) health: Arc<Health>,
 }
 
 impl Groups {
-    pub(super) fn new(
-        place: &Place,
-        db: Connection,
-        memory: Memory,
-        head: watch::Sender<u64>,
-        options: Options,
-        commits: Arc<AtomicU64>,
-        health: Arc<Health>,
-    ) -> Result<Self> {
-        let Options { clock, failpoint, flush_delay, .. } = options;
-        let flush =
-            flush_delay.map(|delay| Flush::instead_of_sqlite(place, &db, delay, Arc::clone(&clock))).transpose()?;
-        Ok(Self { db, memory, head, clock, failpoint, flush, log: WriteAhead::new(place), commits, health })
-    }
-
     /// Does all of it, or each job alone where one of them can't be done. Everybody is answered.
     pub(super) fn commit(&mut self, mut group: Vec<Box<dyn Job>>) {
         // Caught here, so that the store is known to be broken before anybody hears of it.

@@ -3,15 +3,34 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use jackfield_model::{ConnectionId, Fence, Token};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use crate::commit::{Batch, Commit, Commits as _, Ground};
 use crate::error::Kind;
 use crate::event::Events as _;
+use crate::lease::{Acquire, Leases as _};
 use crate::sqlite::{Options, Sqlite};
 
 /// Longer than a write takes on any machine.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+fn connection() -> ConnectionId {
+    "acme-discord".parse().unwrap()
+}
+
+fn empty() -> Batch {
+    Batch {
+        connection: connection(),
+        space: "acme".parse().unwrap(),
+        namespace: "discord".to_owned(),
+        settled: Vec::new(),
+        parked: Vec::new(),
+        attempts: Vec::new(),
+        state: Vec::new(),
+    }
+}
 
 /// One job that SQLite refuses takes nobody with it, though all of them share a transaction.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -43,7 +62,13 @@ async fn a_refused_job_spoils_no_other() {
             })
         })
         .collect();
-    while store.writer.waiting() < jobs.len() {
+    // In the same group: what is kept beside the file has to be taken back with it.
+    let token = Token(1);
+    let lease = tokio::spawn({
+        let store = store.clone();
+        async move { store.acquire(&connection(), token, PATIENCE).await }
+    });
+    while store.writer.waiting() < jobs.len() + 1 {
         tokio::task::yield_now().await;
     }
     drop(go);
@@ -54,6 +79,10 @@ async fn a_refused_job_spoils_no_other() {
         assert_eq!(outcome.map_err(|error| error.kind()), wanted, "job {at}");
     }
     assert_eq!(store.cursors().await.unwrap().len(), 13);
+    let Acquire::Granted { epoch } = lease.await.unwrap().unwrap() else { panic!("held by nobody") };
+    let ground = Ground { fence: Fence { epoch, token }, count: 0 };
+    let committed = store.commit(empty(), Some(ground)).await.unwrap();
+    assert!(matches!(committed, Commit::Done(_)), "the grant is in the file, not in memory alone: {committed:?}");
 }
 
 /// A panic in the writer is the end of the store, not of whoever waits for it.

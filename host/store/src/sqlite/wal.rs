@@ -5,9 +5,9 @@
 
 use std::fs::{self, File};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -27,15 +27,19 @@ const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// When that did not empty it (a reader was in the way), try again after so much more.
 const LOG_RETRY_BYTES: u64 = 4 * 1024 * 1024;
 
+/// Whose turn it is to move pages: two can't at once, and SQLite would send the second one away instead of letting it wait.
+pub(super) type Turn = Arc<Mutex<()>>;
+
 /// How long the log is, as the writer sees it.
 pub(super) struct WriteAhead {
     path: PathBuf,
     long_at: u64,
+    turn: Turn,
 }
 
 impl WriteAhead {
-    pub(super) fn new(place: &Place) -> Self {
-        Self { path: place.log(), long_at: LOG_BYTES_MAX }
+    pub(super) fn new(place: &Place, turn: Turn) -> Self {
+        Self { path: place.log(), long_at: LOG_BYTES_MAX, turn }
     }
 
     /// Time to move its pages.
@@ -43,8 +47,10 @@ impl WriteAhead {
         fs::metadata(&self.path).is_ok_and(|found| found.len() >= self.long_at)
     }
 
-    /// Moves what can be moved now and lets the log start over where that was all of it.
+    /// Moves what can be moved now and lets the log start over where that was all of it. Waits for the thread: a log that
+    /// grows faster than the disk takes its pages has to hold somebody up.
     pub(super) fn move_pages(&mut self, db: &Connection) -> Result<(), Failure> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let length = fs::metadata(&self.path).map_or(0, |found| found.len());
         // The writer waits for no reader here; the next try comes soon enough.
         db.busy_timeout(Duration::ZERO)?;
@@ -79,12 +85,12 @@ pub(super) struct Checkpointer {
 
 impl Checkpointer {
     /// `commits` counts groups: nothing is done while it stands still.
-    pub(super) fn start(place: &Place, commits: Arc<AtomicU64>, health: Arc<Health>) -> Result<Self> {
+    pub(super) fn start(place: &Place, commits: Arc<AtomicU64>, health: Arc<Health>, turn: Turn) -> Result<Self> {
         let db = place.checkpointer()?;
         let (stop, stopped) = mpsc::channel();
         let thread = thread::Builder::new()
             .name("store-checkpoint".to_owned())
-            .spawn(move || serve(&db, &commits, &health, &stopped))
+            .spawn(move || serve(&db, &commits, &health, &turn, &stopped))
             .map_err(|error| StoreError::Unavailable(format!("start the checkpointer: {error}")))?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
@@ -99,13 +105,14 @@ impl Drop for Checkpointer {
     }
 }
 
-fn serve(db: &Connection, commits: &AtomicU64, health: &Health, stopped: &mpsc::Receiver<()>) {
+fn serve(db: &Connection, commits: &AtomicU64, health: &Health, turn: &Mutex<()>, stopped: &mpsc::Receiver<()>) {
     let mut moved = None;
     while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let seen = commits.load(Ordering::Acquire);
         if moved == Some(seen) || health.check().is_err() {
             continue;
         }
+        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
         match checkpoint(db, "PRAGMA wal_checkpoint(PASSIVE)") {
             Ok(true) => moved = Some(seen),
             Ok(false) => {}

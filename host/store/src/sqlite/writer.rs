@@ -15,7 +15,7 @@ use crate::sqlite::group::Groups;
 use crate::sqlite::job::{Job, Pass, Task, Weight};
 use crate::sqlite::memory::Memory;
 use crate::sqlite::open::Place;
-use crate::sqlite::wal::Checkpointer;
+use crate::sqlite::wal::{Checkpointer, Flush, Turn, WriteAhead};
 
 /// Jobs that wait in front of the writer; whoever comes then waits to be let in. One group takes at most so many, so a full
 /// queue is one flush away from empty.
@@ -39,10 +39,14 @@ impl Writer {
         health: Arc<Health>,
     ) -> Result<Self> {
         let commits = Arc::new(AtomicU64::new(0));
-        let checkpointer = Checkpointer::start(place, Arc::clone(&commits), Arc::clone(&health))?;
-        let groups = Groups::new(place, db, memory, head, options, commits, Arc::clone(&health))?;
+        let turn = Turn::default();
+        let checkpointer = Checkpointer::start(place, Arc::clone(&commits), Arc::clone(&health), Arc::clone(&turn))?;
+        let log = WriteAhead::new(place, turn);
+        let Options { clock, failpoint, flush_delay, .. } = options;
+        let flush = flush_delay.map(|delay| Flush::instead_of_sqlite(place, &db, delay, Arc::clone(&clock)));
+        let (flush, seen) = (flush.transpose()?, Arc::clone(&health));
+        let groups = Groups { db, memory, head, clock, failpoint, flush, log, commits, health: Arc::clone(&health) };
         let (queue, jobs) = mpsc::channel(QUEUE_JOBS_MAX);
-        let seen = Arc::clone(&health);
         let thread = thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || serve(&seen, groups, jobs))
