@@ -114,7 +114,8 @@ impl Cell {
         }
         self.state = State::Running;
         self.calls += 1;
-        let ticks = u64::try_from(limit.as_millis().div_ceil(TICK.as_millis())).unwrap_or(u64::MAX);
+        // One more: the first tick may come at once.
+        let ticks = u64::try_from(limit.as_millis().div_ceil(TICK.as_millis()) + 1).unwrap_or(u64::MAX);
         let deadline = self.engine.ticks().saturating_add(ticks);
         self.store.data_mut().begin(phase, deadline);
         self.store.set_epoch_deadline(1);
@@ -146,10 +147,13 @@ impl Cell {
 
     /// Whether a pool should go on with it: alive, not too old, and not close to its handle ceiling.
     pub(crate) fn is_fit(&mut self) -> bool {
+        self.state == State::Idle && self.calls < self.store.data().limits.calls_per_instance && !self.is_worn()
+    }
+
+    /// Whether it comes close to its handle ceiling.
+    pub(crate) fn is_worn(&mut self) -> bool {
         let guest = self.store.data_mut();
-        let handles = u32::try_from(guest.handles()).unwrap_or(u32::MAX);
-        let replace_at = u64::from(guest.limits.handles) * u64::from(HANDLES_REPLACE_PERCENT) / 100;
-        self.state == State::Idle && self.calls < guest.limits.calls_per_instance && u64::from(handles) < replace_at
+        guest.handles() >= guest.limits.handles as usize * HANDLES_REPLACE_PERCENT / 100
     }
 }
 

@@ -128,13 +128,10 @@ pub(crate) fn kind_of(error: &wasmtime::Error, memory_refused: bool) -> FailureK
     if error.downcast_ref::<Trap>() == Some(&Trap::Interrupt) {
         return FailureKind::Deadline;
     }
-    // An allocator that got no memory traps in its own way.
-    if memory_refused {
-        return FailureKind::Memory;
-    }
     // wasmtime has no type for this one; a test holds the text.
     if error.root_cause().to_string().contains("fuel allocated for hostcalls") {
         return FailureKind::Budget { which: "transfer" };
     }
-    FailureKind::Trap
+    // An allocator that got no memory traps in its own way, or the guest runs into what it did not get.
+    if memory_refused { FailureKind::Memory } else { FailureKind::Trap }
 }

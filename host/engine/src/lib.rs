@@ -30,6 +30,8 @@ mod phase;
 mod profile;
 pub mod runtime;
 pub mod secret;
+#[cfg(test)]
+mod testing;
 mod ticker;
 pub mod transform;
 mod wasi;

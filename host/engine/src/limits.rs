@@ -58,7 +58,7 @@ pub(crate) const TRANSFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub(crate) const HOST_CALLS_MAX: u32 = 65_536;
 
 /// Share of the handle ceiling at which an instance of a pool is replaced, before it runs into it.
-pub(crate) const HANDLES_REPLACE_PERCENT: u32 = 80;
+pub(crate) const HANDLES_REPLACE_PERCENT: usize = 80;
 
 /// Core instances, memories and tables of one store. A Python connector has about 30 core instances, the others under 10.
 pub(crate) const STORE_INSTANCES_MAX: usize = 128;

@@ -164,6 +164,11 @@ impl Instance {
         Ok(Done { result, effects, checkpoint })
     }
 
+    /// Whether it leaks handles and comes close to its ceiling: start a successor from the checkpoint before it gets there.
+    pub fn is_worn(&mut self) -> bool {
+        self.cell.is_worn()
+    }
+
     async fn checkpoint(&mut self) -> Result<Blob, CallFailure> {
         self.cell.begin(CHECKPOINT, Phase::Checkpoint, self.limit)?;
         let returned = bounded(self.limit, self.guest.call_checkpoint(&mut self.cell.store)).await;
@@ -176,3 +181,7 @@ impl Instance {
         Ok(checkpoint)
     }
 }
+
+#[cfg(test)]
+#[path = "runtime_tests.rs"]
+mod tests;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jackfield_contract::{exports, translate};
 use jackfield_model::event::Answer;
 use jackfield_model::{Dispatch, Timestamp, Transport};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::cell::{Cell, bounded};
 use crate::component::Component;
@@ -62,9 +62,7 @@ impl Pool {
     /// time of a call, the engine has no room, or it is not healthy.
     pub async fn transform(&self, batch: &[Received]) -> Result<Vec<Answer>, CallFailure> {
         let limit = self.limits.call;
-        let Ok(Ok(_permit)) = tokio::time::timeout(limit, self.free.acquire()).await else {
-            return Err(CallFailure::refused(EXPORT, format!("no instance got free within {} ms", limit.as_millis())));
-        };
+        let _permit = self.permit(limit).await?;
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut instance = match idle {
             Some(instance) => instance,
@@ -75,6 +73,16 @@ impl Pool {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(instance);
         }
         Ok(answers)
+    }
+
+    async fn permit(&self, limit: Duration) -> Result<SemaphorePermit<'_>, CallFailure> {
+        if let Ok(permit) = self.free.try_acquire() {
+            return Ok(permit);
+        }
+        match tokio::time::timeout(limit, self.free.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(CallFailure::refused(EXPORT, format!("no instance got free within {} ms", limit.as_millis()))),
+        }
     }
 
     async fn instance(&self, limit: Duration) -> Result<Instance, CallFailure> {
@@ -104,3 +112,7 @@ impl Instance {
         Ok(answers.into_iter().map(Answer::from).collect())
     }
 }
+
+#[cfg(test)]
+#[path = "transform_tests.rs"]
+mod tests;

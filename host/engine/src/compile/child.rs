@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 
+use rustix::process::Signal;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
 
@@ -17,11 +18,6 @@ pub(crate) const ARTIFACT_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 /// What is read of a child's stderr.
 const STDERR_BYTES_MAX: u64 = 4 * 1024;
-
-/// SIGKILL and SIGXCPU by number: how a child ends that used up its processor time. The same on every Linux platform.
-const SIGXCPU: i32 = 24;
-/// See [`SIGXCPU`].
-const SIGKILL: i32 = 9;
 
 pub(super) async fn compile(
     program: &Path,
@@ -91,17 +87,10 @@ fn problem(status: ExitStatus, output: &[u8], stderr: &[u8], limits: &CompileLim
     if let Ok(Problem { problem }) = serde_json::from_slice(output) {
         return problem;
     }
-    match status.signal() {
-        Some(SIGXCPU | SIGKILL) => {
-            format!("it needs more than {} s of processor time; split or strip it", limits.cpu_seconds)
-        }
-        _ => {
-            let stderr = String::from_utf8_lossy(stderr);
-            let memory = limits.address_space >> 20;
-            format!(
-                "the compiler ended with {status} (it may use {memory} MiB): {}",
-                crate::log::neutral(stderr.trim(), 1024)
-            )
-        }
+    if status.signal() == Some(Signal::XCPU.as_raw()) {
+        return format!("it needs more than {} s of processor time; split or strip it", limits.cpu_seconds);
     }
+    let (memory, stderr) = (limits.address_space >> 20, String::from_utf8_lossy(stderr));
+    let stderr = crate::log::neutral(stderr.trim(), 1024);
+    format!("the compiler ended with {status} (it may use {memory} MiB): {stderr}")
 }

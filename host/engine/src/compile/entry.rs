@@ -51,9 +51,10 @@ fn compile_ordered(stdin: impl Read) -> Result<Vec<u8>, String> {
     let mut line = String::new();
     (&mut stdin).take(ORDER_BYTES_MAX).read_line(&mut line).map_err(|error| format!("read order: {error}"))?;
     let order: Order = serde_json::from_str(&line).map_err(|error| format!("read order: {error}"))?;
-    limit(Resource::Core, 0)?;
-    limit(Resource::Cpu, order.cpu_seconds)?;
-    limit(Resource::As, order.address_space)?;
+    limit(Resource::Core, 0, 0)?;
+    // The soft limit ends it with a signal that says why.
+    limit(Resource::Cpu, order.cpu_seconds, order.cpu_seconds.saturating_add(1))?;
+    limit(Resource::As, order.address_space, order.address_space)?;
     let mut bytes = Vec::new();
     stdin
         .take(COMPONENT_BYTES_MAX as u64 + 1)
@@ -63,9 +64,9 @@ fn compile_ordered(stdin: impl Read) -> Result<Vec<u8>, String> {
     compile(&engine, &bytes)
 }
 
-/// Both the soft and the hard limit: there is no way back.
-fn limit(resource: Resource, value: u64) -> Result<(), String> {
-    let limit = Rlimit { current: Some(value), maximum: Some(value) };
+/// Soft and hard limit: there is no way back.
+fn limit(resource: Resource, soft: u64, hard: u64) -> Result<(), String> {
+    let limit = Rlimit { current: Some(soft), maximum: Some(hard) };
     setrlimit(resource, limit).map_err(|error| format!("limit {resource:?}: {error}"))
 }
 

@@ -72,3 +72,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
         Err(error) => Err(LoadError::Host(format!("a worker failed: {error}"))),
     }
 }
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -17,22 +17,29 @@ const CONSTANT_SEED: u64 = 0;
 pub(super) struct Random {
     rng: StdRng,
     constant: bool,
+    /// Something was drawn since the call began.
+    drawn: bool,
 }
 
 impl Random {
     pub(super) fn constant() -> Self {
-        Self { rng: StdRng::seed_from_u64(CONSTANT_SEED), constant: true }
+        Self { rng: StdRng::seed_from_u64(CONSTANT_SEED), constant: true, drawn: false }
     }
 
     pub(super) fn live() -> Self {
-        Self { rng: StdRng::from_os_rng(), constant: false }
+        Self { rng: StdRng::from_os_rng(), constant: false, drawn: false }
     }
 
     /// Every pure call begins with the same bytes, whatever the instance did before.
     pub(super) fn begin(&mut self) {
-        if self.constant {
+        if self.constant && self.drawn {
             *self = Self::constant();
         }
+    }
+
+    fn rng(&mut self) -> &mut StdRng {
+        self.drawn = true;
+        &mut self.rng
     }
 }
 
@@ -43,13 +50,13 @@ impl WasiView<'_> {
         let count = usize::try_from(count).ok().filter(|&count| count <= limit);
         let count = count.ok_or(Stop::Budget { which: "random bytes of one request", limit })?;
         let mut bytes = vec![0; count];
-        self.wasi.random.rng.fill_bytes(&mut bytes);
+        self.wasi.random.rng().fill_bytes(&mut bytes);
         Ok(bytes)
     }
 
     fn random_u64(&mut self) -> wasmtime::Result<u64> {
         self.call.count()?;
-        Ok(self.wasi.random.rng.next_u64())
+        Ok(self.wasi.random.rng().next_u64())
     }
 }
 

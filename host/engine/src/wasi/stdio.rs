@@ -29,15 +29,18 @@ pub(crate) enum Output {
 pub(crate) struct Stdio {
     out: Arc<Mutex<Lines>>,
     err: Arc<Mutex<Lines>>,
+    /// A stream was handed out: before that there is nothing to reset, finish or report. Most calls print nothing.
+    used: bool,
 }
 
 impl Stdio {
     pub(super) fn new(log: LogSink) -> Self {
         let lines = |source| Arc::new(Mutex::new(Lines::new(log.clone(), source)));
-        Self { out: lines(Source::Stdout), err: lines(Source::Stderr) }
+        Self { out: lines(Source::Stdout), err: lines(Source::Stderr), used: false }
     }
 
-    pub(super) fn stream(&self, output: Output) -> Stream {
+    pub(super) fn stream(&mut self, output: Output) -> Stream {
+        self.used = true;
         Stream(Arc::clone(match output {
             Output::Stdout => &self.out,
             Output::Stderr => &self.err,
@@ -46,6 +49,9 @@ impl Stdio {
 
     /// A new call: a new share.
     pub(super) fn begin(&mut self) {
+        if !self.used {
+            return;
+        }
         for lines in [&self.out, &self.err] {
             let mut lines = lock(lines);
             lines.left = CALL_BYTES_MAX;
@@ -55,6 +61,9 @@ impl Stdio {
 
     /// The call is over: an unfinished line is a line.
     pub(crate) fn end(&mut self) {
+        if !self.used {
+            return;
+        }
         for lines in [&self.out, &self.err] {
             lock(lines).finish();
         }
