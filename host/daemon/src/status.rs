@@ -55,6 +55,8 @@ pub struct Connection {
     pub notice: Option<Notice>,
     /// Sockets by label.
     pub sockets: BTreeMap<String, Socket>,
+    /// The last thing that went wrong on the way to the platform. It stays when all is well again.
+    pub last_trouble: Option<Trouble>,
     /// Last signal that the session got.
     pub last_signal: Option<Timestamp>,
     /// Last durable commit.
@@ -90,6 +92,15 @@ pub struct Connector {
     pub digest: String,
     /// Number of that digest on this connection.
     pub generation: Generation,
+}
+
+/// Something that went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Trouble {
+    /// When.
+    pub at: Timestamp,
+    /// What, in one line, masked.
+    pub what: String,
 }
 
 /// One socket.
@@ -168,6 +179,7 @@ pub(crate) async fn connection(stores: &Stores, spec: &Spec, known: Known) -> Co
         epoch: known.epoch,
         notice: known.notice,
         sockets: known.sockets,
+        last_trouble: known.last_trouble,
         last_signal: known.last_signal,
         last_commit: known.last_commit,
         next_start: known.next_start,

@@ -7,7 +7,7 @@ use jackfield_model::clock::SharedClock;
 use jackfield_model::session::{Condition, Notice};
 use jackfield_model::{Epoch, Timestamp};
 
-use crate::status::{Counters, Socket, State};
+use crate::status::{Counters, Socket, State, Trouble};
 
 /// Most distinct reasons that are counted by name; the text comes from connectors, so it needs a ceiling.
 const REASONS_MAX: usize = 32;
@@ -33,6 +33,8 @@ pub struct Known {
     pub notice: Option<Notice>,
     /// Sockets by label.
     pub sockets: BTreeMap<String, Socket>,
+    /// The last thing that went wrong on the way to the platform.
+    pub last_trouble: Option<Trouble>,
     /// Last signal.
     pub last_signal: Option<Timestamp>,
     /// Last durable commit.
@@ -69,6 +71,7 @@ impl Facts {
             epoch: None,
             notice: None,
             sockets: BTreeMap::new(),
+            last_trouble: None,
             last_signal: None,
             last_commit: None,
             next_start: None,
@@ -133,6 +136,12 @@ impl Facts {
                 self.state(State::Degraded, cause, todo);
             }
         }
+    }
+
+    /// Something went wrong on the way to the platform.
+    pub fn trouble(&self, what: String) {
+        let at = self.clock.now();
+        self.lock().last_trouble = Some(Trouble { at, what });
     }
 
     /// A dispatch was of no interest.

@@ -62,8 +62,8 @@ impl Actor {
     pub(super) fn new(setup: Setup, stop: oneshot::Receiver<StopReason>) -> Self {
         let (clock, facts, gate) = (setup.clock.clone(), setup.facts.clone(), setup.spec.gate.clone());
         Self {
-            sockets: Sockets::new(gate.clone(), clock, facts),
-            fetches: Fetches::new(gate),
+            sockets: Sockets::new(gate.clone(), clock, facts.clone()),
+            fetches: Fetches::new(gate, facts),
             timers: Timers::default(),
             queue: Queue::default(),
             again: VecDeque::new(),

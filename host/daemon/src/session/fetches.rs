@@ -1,6 +1,7 @@
 //! Requests of a session, by label. Each ends in exactly one signal.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jackfield_engine::egress::Gate;
 use jackfield_model::Fault;
@@ -9,18 +10,20 @@ use jackfield_model::wire::{HttpRequest, HttpResponse};
 use tokio::task::{AbortHandle, Id, JoinSet};
 
 use super::queue::Queue;
+use crate::connection::facts::Facts;
 
 /// Requests under way.
 pub(super) struct Fetches {
     gate: Gate,
     tasks: JoinSet<Result<HttpResponse, Fault>>,
     labels: BTreeMap<String, AbortHandle>,
+    facts: Arc<Facts>,
 }
 
 impl Fetches {
     /// None yet.
-    pub(super) fn new(gate: Gate) -> Self {
-        Self { gate, tasks: JoinSet::new(), labels: BTreeMap::new() }
+    pub(super) fn new(gate: Gate, facts: Arc<Facts>) -> Self {
+        Self { gate, tasks: JoinSet::new(), labels: BTreeMap::new(), facts }
     }
 
     /// Sends a request. The contract refuses a second one of a label that is under way.
@@ -42,7 +45,13 @@ impl Fetches {
     pub(super) async fn next(&mut self) -> Option<Signal> {
         match self.tasks.join_next_with_id().await {
             None => std::future::pending().await,
-            Some(Ok((id, outcome))) => self.label(id).map(|label| Signal::Fetched { label, outcome }),
+            Some(Ok((id, outcome))) => {
+                let label = self.label(id)?;
+                if let Err(fault) = &outcome {
+                    self.facts.trouble(format!("request {label}: {fault}"));
+                }
+                Some(Signal::Fetched { label, outcome })
+            }
             Some(Err(error)) => {
                 // Aborted ones have no label any more; what is left has panicked after it may have been sent.
                 let outcome = Err(Fault::Unknown("the request was lost inside the host".to_owned()));

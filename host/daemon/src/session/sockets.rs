@@ -140,6 +140,7 @@ impl Sockets {
     fn gone(&mut self, label: &str, cause: Cause, queue: &mut Queue) {
         self.slots.remove(label);
         self.facts.update(|known| known.sockets.remove(label));
+        self.facts.trouble(format!("socket {label}: {}", why(&cause)));
         queue.push(Signal::Closed { label: label.to_owned(), cause });
     }
 
@@ -183,6 +184,19 @@ impl Sockets {
 impl Drop for Sockets {
     fn drop(&mut self) {
         self.facts.update(|known| known.sockets.clear());
+    }
+}
+
+/// Why a socket is gone, for people.
+fn why(cause: &Cause) -> String {
+    match cause {
+        Cause::Refused(response) => format!("the platform answered the upgrade with {}", response.status),
+        Cause::Failed(fault) => format!("it did not open, {fault}"),
+        Cause::Peer { code: Some(code), reason } if reason.is_empty() => format!("the platform closed it with {code}"),
+        Cause::Peer { code: Some(code), reason } => format!("the platform closed it with {code} ({reason})"),
+        Cause::Peer { code: None, .. } => "the platform closed it without a code".to_owned(),
+        Cause::Broken(what) => format!("it broke, {what}"),
+        Cause::Ours => "the connector closed it".to_owned(),
     }
 }
 
