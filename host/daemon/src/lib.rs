@@ -6,13 +6,18 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "tests")
 )]
 
+pub mod admin;
+pub mod cli;
 pub mod config;
 pub mod connection;
+#[cfg(feature = "demo")]
+mod demo;
 pub mod failpoint;
 pub mod guest_log;
 pub mod host;
 pub mod inbound;
 mod retention;
+pub mod serve;
 pub mod session;
 pub mod spec;
 pub mod status;

@@ -64,6 +64,12 @@ impl Environment {
         self.raw("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
     }
 
+    /// Cargo's target folder, where somebody chose one.
+    #[must_use]
+    pub fn target_folder(&self) -> Option<PathBuf> {
+        self.raw("CARGO_TARGET_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from)
+    }
+
     /// The point at which the process kills itself, for a harness that tries out crashes: `JACKFIELD_FAILPOINT=name[:n]`.
     #[must_use]
     pub fn failpoint(&self) -> Option<String> {

@@ -225,6 +225,12 @@ impl File {
         problem.of(connection.id.as_str()).at(&self.document.source, span, "here")
     }
 
+    /// A problem at a secret of a connection.
+    #[must_use]
+    pub(super) fn at_secret(&self, connection: &Connection, name: &str, problem: Problem) -> Problem {
+        self.at(connection, &member("/secrets", name), problem)
+    }
+
     /// A finding of the connector's schema, at its place in the connection's `config`.
     #[must_use]
     pub(super) fn in_config(&self, connection: &Connection, finding: &Finding) -> Problem {

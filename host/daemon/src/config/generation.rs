@@ -18,20 +18,20 @@ use sha2::Sha256;
 const FILE: &str = "generations.json";
 
 /// The numbering.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Numbering {
     path: Option<PathBuf>,
     book: Book,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Book {
     key: Key,
     connections: BTreeMap<ConnectionId, Entry>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 struct Key(String);
 

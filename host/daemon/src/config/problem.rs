@@ -63,7 +63,15 @@ pub struct Problem {
     message: String,
     help: Option<String>,
     connection: Option<String>,
-    place: Option<(Source, Range<usize>, &'static str)>,
+    place: Option<Box<Place>>,
+}
+
+/// Where in a file, and what is said there.
+#[derive(Clone, Debug)]
+struct Place {
+    source: Source,
+    span: Range<usize>,
+    label: &'static str,
 }
 
 impl Problem {
@@ -101,7 +109,7 @@ impl Problem {
     /// Where in the file.
     #[must_use]
     pub fn at(mut self, source: &Source, span: Range<usize>, label: &'static str) -> Self {
-        self.place = Some((source.clone(), span, label));
+        self.place = Some(Box::new(Place { source: source.clone(), span, label }));
         self
     }
 
@@ -131,18 +139,18 @@ impl Problem {
     }
 
     fn offset(&self) -> usize {
-        self.place.as_ref().map_or(0, |(_, span, _)| span.start)
+        self.place.as_ref().map_or(0, |place| place.span.start)
     }
 
     fn document(&self) -> Document<'_> {
-        let position = self.place.as_ref().map(|(source, span, _)| source.position(span.start));
+        let position = self.place.as_ref().map(|place| place.source.position(place.span.start));
         Document {
             severity: self.grade,
             code: self.code,
             message: &self.message,
             help: self.help.as_deref(),
             connection: self.connection.as_deref(),
-            file: self.place.as_ref().map(|(source, ..)| source.0.name()),
+            file: self.place.as_ref().map(|place| place.source.0.name()),
             line: position.map(|(line, _)| line),
             column: position.map(|(_, column)| column),
         }
@@ -174,11 +182,11 @@ impl miette::Diagnostic for Problem {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.place.as_ref().map(|(source, ..)| &*source.0 as &dyn SourceCode)
+        self.place.as_ref().map(|place| &*place.source.0 as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let (_, span, label) = self.place.as_ref()?;
+        let Place { span, label, .. } = self.place.as_deref()?;
         let label = LabeledSpan::new_primary_with_span(Some((*label).to_owned()), span.clone());
         Some(Box::new(std::iter::once(label)))
     }
@@ -251,11 +259,12 @@ impl Problems {
         if self.stop() { Err(self) } else { Ok((value, self)) }
     }
 
-    /// For people, with the lines of the file. Colours only where asked for.
+    /// For people, with the lines of the file. Colours only where asked for. Nothing is wrapped: what is to be pasted into
+    /// the file stays on its line.
     #[must_use]
     pub fn render(&self, colour: bool, width: usize) -> String {
         let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-        let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(width);
+        let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(width).with_wrap_lines(false);
         let mut out = String::new();
         for problem in self.iter() {
             if handler.render_report(&mut out, problem).is_err() {
@@ -280,7 +289,7 @@ impl fmt::Display for Problems {
             if index > 0 {
                 f.write_str("; ")?;
             }
-            if let Some((source, span, _)) = &problem.place {
+            if let Some(Place { source, span, .. }) = problem.place.as_deref() {
                 let (line, column) = source.position(span.start);
                 write!(f, "{}:{line}:{column}: ", source.0.name())?;
             }

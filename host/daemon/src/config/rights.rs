@@ -23,7 +23,7 @@ pub(super) struct Rights {
 }
 
 /// A problem, and the part of the connection that it is about, as a JSON pointer.
-pub(super) type Found = (&'static str, Problem);
+pub(super) type Found = (String, Problem);
 
 /// What a connection may do, and what is wrong with what it is granted.
 pub(super) fn effective(descriptor: &Descriptor, connection: &Connection) -> (Rights, Vec<Found>) {
@@ -44,7 +44,7 @@ pub(super) fn effective(descriptor: &Descriptor, connection: &Connection) -> (Ri
             "missing-grant",
             format!("`{}` asks for more than it is granted: {count} missing", descriptor.id),
         );
-        found.push(("/grants", problem.help(format!("to allow it, add to `grants`: {}", list.join(", ")))));
+        found.push(("/grants".to_owned(), problem.help(format!("to allow it, add to `grants`: {}", list.join(", ")))));
     }
     for grant in &connection.grants {
         if !asks.iter().any(|ask| meets(ask, grant)) {
@@ -131,7 +131,7 @@ fn origin(text: &str, scheme: &str, config: &Map<String, Value>, found: &mut Vec
     let filled = match fill(text, config) {
         Ok(filled) => filled,
         Err(problem) => {
-            found.push(("/config", problem));
+            found.push(("/config".to_owned(), problem));
             return None;
         }
     };
@@ -145,7 +145,7 @@ fn origin(text: &str, scheme: &str, config: &Map<String, Value>, found: &mut Vec
                 "bad-descriptor",
                 format!("the connector asks for something that is no origin: {reason}"),
             );
-            found.push(("/connector", problem.help("this is for the connector's author to mend")));
+            found.push(("/connector".to_owned(), problem.help("this is for the connector's author to mend")));
             None
         }
         Err(reason) => {
@@ -153,7 +153,7 @@ fn origin(text: &str, scheme: &str, config: &Map<String, Value>, found: &mut Vec
                 "config",
                 format!("the connector asks for `{text}`, which here means no origin: {reason}"),
             );
-            found.push(("/config", problem.help("write scheme, host and maybe a port, nothing behind them")));
+            found.push(("/config".to_owned(), problem.help("write scheme, host and maybe a port, nothing behind them")));
             None
         }
     }
@@ -195,7 +195,7 @@ fn secrets(asks: &[Ask], filled: &[Grant], connection: &Connection, found: &mut 
                     "missing-secret",
                     format!("the connector needs the secret `{name}`: {}", ask.help),
                 );
-                found.push(("", problem.help(format!("add `{}`", paste(name, &to)))));
+                found.push(("".to_owned(), problem.help(format!("add `{}`", paste(name, &to)))));
             }
             None => {}
         }
@@ -229,27 +229,27 @@ fn secret_goes(
         } else {
             format!("it asks for: {}", list(asked))
         };
-        found.push(("/secrets", problem.help(help)));
+        found.push(("/secrets".to_owned(), problem.help(help)));
     }
     for asked in asked.iter().filter(|asked| !to.iter().any(|origin| within(asked, origin))) {
         if to.iter().any(|origin| origin.meet(asked).is_some()) {
             let problem =
                 Problem::warning("narrow-secret", format!("the secret `{name}` goes to a part of `{asked}` only"));
-            found.push(("/secrets", problem));
+            found.push(("/secrets".to_owned(), problem));
             continue;
         }
         let problem = Problem::refused(
             "missing-grant",
             format!("the connector asks to send the secret `{name}` to `{asked}`, which its `to` does not allow"),
         );
-        found.push(("/secrets", problem.help(format!("to allow it, add to `secrets.{name}.to`: \"{asked}\""))));
+        found.push(("/secrets".to_owned(), problem.help(format!("to allow it, add to `secrets.{name}.to`: \"{asked}\""))));
     }
     for origin in to.iter().filter(|origin| {
         !connection.grants.iter().any(|grant| matches!(grant, Grant::Origin(grant) if origin.meet(grant).is_some()))
     }) {
         let problem =
             Problem::warning("secret-to", format!("the secret `{name}` may go to `{origin}`, which is not granted"));
-        found.push(("/secrets", problem.help("grant that origin, or take it out of `to`")));
+        found.push(("/secrets".to_owned(), problem.help("grant that origin, or take it out of `to`")));
     }
     let reachable = |asked: &&Origin| filled.iter().any(|ask| matches!(ask, Grant::Origin(ask) if within(asked, ask)));
     for asked in asked.iter().filter(|asked| !reachable(asked)) {
@@ -257,7 +257,7 @@ fn secret_goes(
             "bad-descriptor",
             format!("the connector wants the secret `{name}` sent to `{asked}`, and does not ask to reach it"),
         );
-        found.push(("/connector", problem.help("this is for the connector's author to mend")));
+        found.push(("/connector".to_owned(), problem.help("this is for the connector's author to mend")));
     }
 }
 

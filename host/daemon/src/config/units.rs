@@ -35,7 +35,7 @@ pub fn duration(text: &str) -> Result<Duration, BadQuantity> {
 #[must_use]
 pub fn show_size(bytes: u64) -> String {
     let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    let fit = units.into_iter().find(|(_, factor)| bytes >= *factor && bytes % factor == 0);
+    let fit = units.into_iter().find(|(_, factor)| bytes >= *factor && bytes.is_multiple_of(*factor));
     fit.map_or_else(|| format!("{bytes}B"), |(unit, factor)| format!("{}{unit}", bytes / factor))
 }
 
@@ -44,7 +44,7 @@ pub fn show_size(bytes: u64) -> String {
 pub fn show_duration(duration: Duration) -> String {
     let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let units = [("h", 3_600_000), ("min", 60_000), ("s", 1_000)];
-    let fit = units.into_iter().find(|(_, factor)| millis >= *factor && millis % factor == 0);
+    let fit = units.into_iter().find(|(_, factor)| millis >= *factor && millis.is_multiple_of(*factor));
     fit.map_or_else(|| format!("{millis}ms"), |(unit, factor)| format!("{}{unit}", millis / factor))
 }
 

@@ -12,7 +12,7 @@ fn report(files: &[&str]) -> String {
         let problems =
             parse(Path::new("/etc/jackfield.toml"), Source::new("jackfield.toml", (*file).to_owned())).unwrap_err();
         assert_eq!(problems.worst(), Some(Grade::Invalid));
-        write!(out, "{}--------\n", problems.render(false, 110)).unwrap();
+        writeln!(out, "{}--------", problems.render(false, 110)).unwrap();
     }
     out
 }

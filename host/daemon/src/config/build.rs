@@ -1,0 +1,299 @@
+//! Brings configuration, components, grants and secrets together: one [`Spec`] a connection, or everything that is wrong.
+//!
+//! Nothing is started, opened or written here, and nothing that runs already is touched.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jackfield_engine::egress::{Ceilings, Gate, GateConfig, Policy, Resolver, Trust};
+use jackfield_engine::secret::{SecretEntry, Secrets};
+use jackfield_engine::{COMPONENT_BYTES_MAX, Component, Engine, LoadErrorKind};
+use jackfield_model::ConnectionId;
+use jackfield_model::clock::SharedClock;
+use jackfield_model::descriptor::Descriptor;
+use serde_json::Value;
+
+use super::credential::{Credential, Names};
+use super::environment::Environment;
+use super::file::{Connection, File};
+use super::generation::Numbering;
+use super::grant::Route;
+use super::problem::{Problem, Problems};
+use super::rights::{self, Rights};
+use super::schema::Schema;
+use super::secret;
+use crate::guest_log;
+use crate::spec::{Limits, Spec};
+
+/// What a configuration is brought together with.
+pub struct Means<'a> {
+    /// Loads components.
+    pub engine: &'a Engine,
+    /// Where secrets may come from.
+    pub environment: &'a Environment,
+    /// Numbers generations. What it learns is kept by the caller.
+    pub numbering: &'a mut Numbering,
+    /// Finds addresses for what the connectors ask for.
+    pub resolver: Arc<dyn Resolver>,
+    /// Whose certificates are accepted.
+    pub trust: Trust,
+    /// Time.
+    pub clock: SharedClock,
+    /// Hears what is being done, in words for people.
+    pub progress: &'a (dyn Fn(String) + Sync),
+}
+
+/// Brings a configuration together.
+///
+/// # Errors
+/// Every problem of every connection, when one of them keeps the configuration from running.
+pub async fn build(file: &File, means: Means<'_>) -> Result<(Vec<Spec>, Problems), Problems> {
+    let mut building =
+        Building { file, means, problems: Problems::default(), loaded: BTreeMap::new(), credentials: BTreeMap::new() };
+    let mut specs = Vec::with_capacity(file.connections.len());
+    for connection in &file.connections {
+        specs.extend(building.connection(connection).await);
+    }
+    building.problems.unless_stopped(specs)
+}
+
+struct Building<'a> {
+    file: &'a File,
+    means: Means<'a>,
+    problems: Problems,
+    /// By path, so that a component of many connections is loaded once, and what is wrong with it said for each.
+    loaded: BTreeMap<PathBuf, Result<Component, Problem>>,
+    /// Who has a session with which credential.
+    credentials: BTreeMap<String, ConnectionId>,
+}
+
+impl Building<'_> {
+    async fn connection(&mut self, connection: &Connection) -> Option<Spec> {
+        let component = self.component(connection).await;
+        let values = self.secret_values(connection);
+        let component = component?;
+        let descriptor = component.descriptor();
+        let pinned = self.pin(connection, &component);
+        let valid = self.config(connection, descriptor);
+        let rights = self.rights(connection, descriptor);
+        let policy = self.policy(connection, &rights);
+        let values = values?;
+        let secrets = self.secrets(connection, &values);
+        if !(pinned && valid) {
+            return None;
+        }
+        let names = Names { numbering: self.means.numbering, connection, values: &values };
+        let (credential, fingerprint) = (names.credential(descriptor), names.fingerprint(component.digest()));
+        self.one_session(connection, &credential);
+        Some(self.spec(connection, component.clone(), &rights, (policy?, secrets?), (credential.name, fingerprint)))
+    }
+
+    async fn component(&mut self, connection: &Connection) -> Option<Component> {
+        let path = &connection.connector;
+        if !self.loaded.contains_key(path) {
+            (self.means.progress)(format!("load {}", path.display()));
+            let loaded = load(self.means.engine, path).await;
+            self.loaded.insert(path.clone(), loaded);
+        }
+        match self.loaded.get(path)? {
+            Ok(component) => Some(component.clone()),
+            Err(problem) => {
+                let problem = problem.clone();
+                self.found(connection, "/connector", problem);
+                None
+            }
+        }
+    }
+
+    fn pin(&mut self, connection: &Connection, component: &Component) -> bool {
+        let Some(pin) = connection.digest.filter(|pin| *pin != component.digest()) else { return true };
+        let found = component.digest();
+        let problem = Problem::refused(
+            "digest",
+            format!("{} is not the file that `digest` names", connection.connector.display()),
+        );
+        let help = format!(
+            "it is {found}; pinned is {pin}. Put the pinned file there, or, where this one is meant, pin it: digest = \"{found}\""
+        );
+        self.found(connection, "/digest", problem.help(help));
+        false
+    }
+
+    /// The connection's configuration against its connector's schema.
+    fn config(&mut self, connection: &Connection, descriptor: &Descriptor) -> bool {
+        let schema =
+            serde_json::from_str(&descriptor.config_schema).map_err(|error| format!("it is no JSON ({error})"));
+        match schema.and_then(Schema::new) {
+            Ok(schema) => {
+                let findings = schema.findings(&Value::Object(connection.config.clone()));
+                self.problems.extend(findings.iter().map(|finding| self.file.in_config(connection, finding)));
+                findings.is_empty()
+            }
+            Err(reason) => {
+                let problem = Problem::refused(
+                    "config-schema",
+                    format!("`{}` brings a configuration schema that can't be used: {reason}", descriptor.id),
+                );
+                self.found(connection, "/connector", problem.help("this is for the connector's author to mend"));
+                false
+            }
+        }
+    }
+
+    fn rights(&mut self, connection: &Connection, descriptor: &Descriptor) -> Rights {
+        let (rights, found) = rights::effective(descriptor, connection);
+        for (part, problem) in found {
+            self.found(connection, part, problem);
+        }
+        rights
+    }
+
+    fn policy(&mut self, connection: &Connection, rights: &Rights) -> Option<Policy> {
+        let connect = connection.connect.iter().map(|Route { from, to }| (from.clone(), to.clone())).collect();
+        match Policy::new(&rights.asks, &rights.grants, connect) {
+            Ok(policy) => Some(policy),
+            Err(error) => {
+                self.found(connection, "/connect", Problem::invalid("connect", error.to_string()));
+                None
+            }
+        }
+    }
+
+    fn secret_values(&mut self, connection: &Connection) -> Option<BTreeMap<String, Vec<u8>>> {
+        let mut values = BTreeMap::new();
+        let mut complete = true;
+        for (name, configured) in &connection.secrets {
+            match secret::fetch(configured, self.means.environment) {
+                Ok(value) => drop(values.insert(name.clone(), value)),
+                Err(reason) => {
+                    let problem = Problem::invalid("secret", format!("no value for the secret `{name}`: {reason}"));
+                    self.problems.push(self.file.at_secret(connection, name, problem));
+                    complete = false;
+                }
+            }
+        }
+        complete.then_some(values)
+    }
+
+    fn secrets(&mut self, connection: &Connection, values: &BTreeMap<String, Vec<u8>>) -> Option<Secrets> {
+        let entries = connection.secrets.iter().filter_map(|(name, configured)| {
+            let to = configured.to.iter().map(ToString::to_string).collect();
+            Some(SecretEntry { name: name.clone(), value: values.get(name)?.clone(), to })
+        });
+        match Secrets::new(entries.collect()) {
+            Ok(secrets) => Some(secrets),
+            Err(found) => {
+                for problem in found {
+                    self.found(connection, "/secrets", Problem::invalid("secret", problem.to_string()));
+                }
+                None
+            }
+        }
+    }
+
+    /// What together may have one live session only is used by one connection only.
+    fn one_session(&mut self, connection: &Connection, credential: &Credential) {
+        if !credential.exclusive {
+            return;
+        }
+        if let Some(other) = self.credentials.insert(credential.name.clone(), connection.id.clone()) {
+            let what = &credential.what;
+            let problem =
+                Problem::refused("same-credential", format!("`{other}` has a session with the same {what} already"));
+            self.found(
+                connection,
+                "",
+                problem.help(format!("two sessions would push each other out: give one of them another {what}")),
+            );
+        }
+    }
+
+    fn spec(
+        &mut self,
+        connection: &Connection,
+        component: Component,
+        rights: &Rights,
+        (policy, secrets): (Policy, Secrets),
+        (start_key, fingerprint): (String, String),
+    ) -> Spec {
+        let secrets = Arc::new(secrets);
+        let limits = limits(connection);
+        let gate = Gate::new(GateConfig {
+            connection: connection.id.clone(),
+            policy,
+            secrets: secrets.clone(),
+            ceilings: Ceilings { frame_bytes: limits.frame, ..Ceilings::default() },
+            resolver: self.means.resolver.clone(),
+            trust: self.means.trust.clone(),
+            clock: self.means.clock.clone(),
+        });
+        let generation = self.means.numbering.number(&connection.id, component.digest());
+        let log = guest_log::sink(connection.id.clone(), generation, secrets.mask(), self.means.clock.clone());
+        Spec {
+            id: connection.id.clone(),
+            generation,
+            log,
+            config: Value::Object(connection.config.clone()).to_string().into(),
+            space: connection.space.clone(),
+            gate,
+            secrets,
+            state_bytes: rights.state_bytes,
+            start_key,
+            start_budget: component.descriptor().start_budget,
+            fingerprint,
+            limits,
+            component,
+        }
+    }
+
+    fn found(&mut self, connection: &Connection, part: &str, problem: Problem) {
+        self.problems.push(self.file.at(connection, part, problem));
+    }
+}
+
+/// Loads a component from a file.
+///
+/// # Errors
+/// Why it is refused, or can't be read.
+pub async fn load(engine: &Engine, path: &Path) -> Result<Component, Problem> {
+    let bytes = read(path)?;
+    engine.load(bytes).await.map_err(|error| {
+        let shown = path.display();
+        match error.kind() {
+            LoadErrorKind::Host => Problem::invalid("component", format!("{shown}: {error}")),
+            _ => Problem::refused("component", format!("{shown} is refused: {error}")),
+        }
+    })
+}
+
+/// Reads a component's file.
+///
+/// # Errors
+/// When it can't be read, or is longer than any component.
+pub fn read(path: &Path) -> Result<Vec<u8>, Problem> {
+    let unreadable = |error: std::io::Error| {
+        let problem = Problem::invalid("unreadable", format!("can't read {}: {error}", path.display()));
+        problem.help("paths are relative to the configuration file's folder")
+    };
+    let length = std::fs::metadata(path).map_err(unreadable)?.len();
+    if length > COMPONENT_BYTES_MAX as u64 {
+        let text = format!("{} has {length} bytes, a component may have {COMPONENT_BYTES_MAX}", path.display());
+        return Err(Problem::refused("too-large", text));
+    }
+    std::fs::read(path).map_err(unreadable)
+}
+
+fn limits(connection: &Connection) -> Limits {
+    let written = connection.limits;
+    let usual = Limits::default();
+    let bytes =
+        |written: Option<u64>, usual: usize| written.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usual);
+    Limits {
+        memory: bytes(written.memory, usual.memory),
+        call: written.call.unwrap_or(usual.call),
+        frame: bytes(written.frame, usual.frame),
+        inbox: written.inbox.unwrap_or(usual.inbox),
+        transforms: written.transforms.map_or(usual.transforms, usize::from),
+    }
+}

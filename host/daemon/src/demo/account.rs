@@ -1,0 +1,108 @@
+//! The account: every message that the double made against every event that the log has. Counters of the host have no say.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use jackfield_store::event::Record;
+use jackfield_testkit::discord::{Counts, Id};
+use serde::Serialize;
+
+/// What became of the messages.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Account {
+    /// Messages that the double made.
+    dispatches: u64,
+    /// Events of messages in the log.
+    events: u64,
+    /// Messages without an event.
+    lost: u64,
+    /// Events beyond the first of a message, and events of no message.
+    doubled: u64,
+    /// Events that stand behind one of a later message of their channel.
+    reordered: u64,
+    /// Resumes that the double accepted.
+    resumes: u64,
+    /// Identifies that it received.
+    identifies: u64,
+    /// What could not be settled.
+    dead_letters: u64,
+    /// Actions that were run: none in this version.
+    actions_sent: u64,
+    /// From the start of the double to the end of the host.
+    seconds: f64,
+}
+
+impl Account {
+    pub(super) fn new(
+        messages: &BTreeMap<Id, Vec<Id>>,
+        events: &[Record],
+        counts: Counts,
+        dead_letters: u64,
+        seconds: f64,
+    ) -> Self {
+        let made: HashMap<String, (&Id, usize)> = messages
+            .iter()
+            .flat_map(|(channel, ids)| {
+                ids.iter().enumerate().map(move |(place, id)| (id.to_string(), (channel, place)))
+            })
+            .collect();
+        let mut seen: HashMap<&str, u64> = HashMap::new();
+        let mut furthest: HashMap<&Id, usize> = HashMap::new();
+        let (mut doubled, mut reordered) = (0, 0);
+        for record in events {
+            let id = message_id(record);
+            let Some((channel, place)) = made.get(id).copied() else {
+                doubled += 1;
+                continue;
+            };
+            let times = seen.entry(id).or_default();
+            *times += 1;
+            if *times > 1 {
+                doubled += 1;
+                continue;
+            }
+            let ahead = furthest.entry(channel).or_insert(place);
+            reordered += u64::from(place < *ahead);
+            *ahead = place.max(*ahead);
+        }
+        let dispatches = made.len() as u64;
+        Self {
+            dispatches,
+            events: events.len() as u64,
+            lost: dispatches.saturating_sub(seen.len() as u64),
+            doubled,
+            reordered,
+            resumes: counts.resumed,
+            identifies: counts.identifies,
+            dead_letters,
+            actions_sent: 0,
+            seconds: (seconds * 1_000.0).round() / 1_000.0,
+        }
+    }
+
+    /// Every message became exactly one event, in order per channel, over a reconnect that was resumed.
+    pub(super) fn is_whole(&self) -> bool {
+        let Self { lost, doubled, reordered, dead_letters, resumes, .. } = self;
+        [*lost, *doubled, *reordered, *dead_letters] == [0; 4] && self.events == self.dispatches && *resumes > 0
+    }
+}
+
+/// The id of the message that an event is of: the last part of its key.
+fn message_id(record: &Record) -> &str {
+    record.event.key.rsplit(':').next().unwrap_or_default()
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { dispatches, events, lost, doubled, reordered, resumes, identifies, dead_letters, seconds, .. } =
+            self;
+        writeln!(f, "{dispatches} messages became {events} events in {seconds:.1} s")?;
+        writeln!(f, "  lost {lost}, doubled {doubled}, reordered {reordered}, dead letters {dead_letters}")?;
+        writeln!(f, "  reconnects resumed {resumes}, identifies {identifies}")?;
+        f.write_str(if self.is_whole() {
+            "every message became exactly one event, in order per channel"
+        } else {
+            "NOT every message became exactly one event in order: see above"
+        })
+    }
+}
