@@ -52,6 +52,15 @@ async fn a_refused_job_spoils_no_other() {
         }
     });
     running.await.unwrap();
+    // First in the same group: what it keeps beside the file has to be taken back with the transaction.
+    let token = Token(1);
+    let lease = tokio::spawn({
+        let store = store.clone();
+        async move { store.acquire(&connection(), token, PATIENCE).await }
+    });
+    while store.writer.waiting() < 1 {
+        tokio::task::yield_now().await;
+    }
     let jobs: Vec<_> = (0..20)
         .map(|at| {
             let store = store.clone();
@@ -62,12 +71,6 @@ async fn a_refused_job_spoils_no_other() {
             })
         })
         .collect();
-    // In the same group: what is kept beside the file has to be taken back with it.
-    let token = Token(1);
-    let lease = tokio::spawn({
-        let store = store.clone();
-        async move { store.acquire(&connection(), token, PATIENCE).await }
-    });
     while store.writer.waiting() < jobs.len() + 1 {
         tokio::task::yield_now().await;
     }
