@@ -123,6 +123,9 @@ pub(super) enum Double {
 /// Which events.
 #[derive(Debug, Args)]
 pub(super) struct Events {
+    /// What to do with them. `list` is the only word, and may be left out.
+    #[arg(id = "list", value_name = "list", value_parser = ["list"], hide_possible_values = true)]
+    _list: Option<String>,
     /// Of this connection only.
     #[arg(long, value_name = "ID")]
     pub(super) connection: Option<ConnectionId>,

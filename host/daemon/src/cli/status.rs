@@ -257,7 +257,10 @@ mod tests {
             epoch: Some(Epoch(4)),
             notice: None,
             sockets: BTreeMap::from([("gateway".to_owned(), socket)]),
-            last_trouble: Some(status::Trouble { at: Timestamp(NOW.0 - 7_200_500), what: "connection reset".to_owned() }),
+            last_trouble: Some(status::Trouble {
+                at: Timestamp(NOW.0 - 7_200_500),
+                what: "connection reset".to_owned(),
+            }),
             last_signal: Some(Timestamp(NOW.0 - 400)),
             last_commit: Some(Timestamp(NOW.0 - 93_000)),
             next_start: None,

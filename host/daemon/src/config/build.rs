@@ -144,7 +144,7 @@ impl Building<'_> {
     fn rights(&mut self, connection: &Connection, descriptor: &Descriptor) -> Rights {
         let (rights, found) = rights::effective(descriptor, connection);
         for (part, problem) in found {
-            self.found(connection, part, problem);
+            self.found(connection, &part, problem);
         }
         rights
     }

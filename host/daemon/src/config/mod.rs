@@ -23,6 +23,7 @@ mod problem;
 mod rights;
 mod schema;
 mod secret;
+mod secret_rights;
 mod shape;
 #[cfg(test)]
 mod tests;

@@ -264,7 +264,8 @@ impl Problems {
     #[must_use]
     pub fn render(&self, colour: bool, width: usize) -> String {
         let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-        let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(width).with_wrap_lines(false);
+        let handler =
+            GraphicalReportHandler::new_themed(theme).with_links(false).with_width(width).with_wrap_lines(false);
         let mut out = String::new();
         for problem in self.iter() {
             if handler.render_report(&mut out, problem).is_err() {

@@ -1,15 +1,15 @@
 //! Two keys to every right: what a connector asks for, and what the operator grants. A connector that asks for more than
 //! it gets is refused, and told which grants are missing; rights that only one side turned a key for are none.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use jackfield_model::descriptor::{Ask, Descriptor, SecretAsk};
+use jackfield_model::descriptor::{Ask, Descriptor};
 use serde_json::{Map, Value};
 
 use super::file::Connection;
 use super::grant::{Grant, Origin, OriginError, within};
 use super::problem::Problem;
-use super::units;
+use super::{secret_rights, units};
 
 /// The rights of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,16 +46,15 @@ pub(super) fn effective(descriptor: &Descriptor, connection: &Connection) -> (Ri
         );
         found.push(("/grants".to_owned(), problem.help(format!("to allow it, add to `grants`: {}", list.join(", ")))));
     }
-    for grant in &connection.grants {
-        if !asks.iter().any(|ask| meets(ask, grant)) {
-            let problem = Problem::warning("unused-grant", format!("`{}` does not ask for `{grant}`", descriptor.id));
-            found.push((
-                "/grants",
-                problem.help("remove the grant: a later version of the connector would have it at once"),
-            ));
-        }
+    let unused = connection.grants.iter().enumerate().filter(|(_, grant)| !asks.iter().any(|ask| meets(ask, grant)));
+    for (index, grant) in unused {
+        let problem = Problem::warning("unused-grant", format!("`{}` does not ask for `{grant}`", descriptor.id));
+        let help = "remove the grant: a later version of the connector would have it at once";
+        found.push((format!("/grants/{index}"), problem.help(help)));
     }
-    secrets(&descriptor.asks, &asks, connection, &mut found);
+    secret_rights::look(&descriptor.asks, &asks, connection, &mut found);
+    let mut said = BTreeSet::new();
+    found.retain(|(_, problem)| said.insert(problem.message().to_owned()));
     let bytes = |grants: &[Grant]| {
         grants.iter().filter_map(|grant| if let Grant::State(bytes) = grant { Some(*bytes) } else { None }).max()
     };
@@ -101,7 +100,7 @@ fn narrowed(ask: &Grant, granted: &[String]) -> Found {
     let problem =
         Problem::warning("narrow-grant", format!("`{ask}` is asked for, and only {} granted", granted.join(", ")));
     (
-        "/grants",
+        "/grants".to_owned(),
         problem.help(format!("what lies outside is denied when it is used; to allow all of it, grant \"{ask}\"")),
     )
 }
@@ -127,7 +126,7 @@ fn filled(asks: &[Ask], config: &Map<String, Value>, found: &mut Vec<Found>) -> 
     grants
 }
 
-fn origin(text: &str, scheme: &str, config: &Map<String, Value>, found: &mut Vec<Found>) -> Option<Origin> {
+pub(super) fn origin(text: &str, scheme: &str, config: &Map<String, Value>, found: &mut Vec<Found>) -> Option<Origin> {
     let filled = match fill(text, config) {
         Ok(filled) => filled,
         Err(problem) => {
@@ -153,7 +152,8 @@ fn origin(text: &str, scheme: &str, config: &Map<String, Value>, found: &mut Vec
                 "config",
                 format!("the connector asks for `{text}`, which here means no origin: {reason}"),
             );
-            found.push(("/config".to_owned(), problem.help("write scheme, host and maybe a port, nothing behind them")));
+            found
+                .push(("/config".to_owned(), problem.help("write scheme, host and maybe a port, nothing behind them")));
             None
         }
     }
@@ -181,98 +181,7 @@ fn fill(text: &str, config: &Map<String, Value>) -> Result<String, Problem> {
     Ok(out)
 }
 
-fn secrets(asks: &[Ask], filled: &[Grant], connection: &Connection, found: &mut Vec<Found>) {
-    let asked: BTreeMap<&str, &SecretAsk> = asks
-        .iter()
-        .filter_map(|ask| if let Ask::Secret(secret) = ask { Some((secret.name.as_str(), secret)) } else { None })
-        .collect();
-    for (name, ask) in &asked {
-        let to: Vec<Origin> = ask.to.iter().filter_map(|text| origin(text, "", &connection.config, found)).collect();
-        match connection.secrets.get(*name) {
-            Some(secret) => secret_goes(name, &secret.to, &to, filled, connection, found),
-            None if ask.required => {
-                let problem = Problem::refused(
-                    "missing-secret",
-                    format!("the connector needs the secret `{name}`: {}", ask.help),
-                );
-                found.push(("".to_owned(), problem.help(format!("add `{}`", paste(name, &to)))));
-            }
-            None => {}
-        }
-    }
-    let known: BTreeSet<&str> = asked.keys().copied().collect();
-    for name in connection.secrets.keys().filter(|name| !known.contains(name.as_str())) {
-        let near = super::nearest::word(name, known.iter().copied());
-        let help = near.map_or_else(|| "remove it".to_owned(), |near| format!("did you mean `{near}`?"));
-        found.push((
-            "/secrets",
-            Problem::warning("unused-secret", format!("the connector does not ask for the secret `{name}`")).help(help),
-        ));
-    }
-}
-
-fn secret_goes(
-    name: &str,
-    to: &[Origin],
-    asked: &[Origin],
-    filled: &[Grant],
-    connection: &Connection,
-    found: &mut Vec<Found>,
-) {
-    for origin in to.iter().filter(|origin| !asked.iter().any(|asked| within(origin, asked))) {
-        let problem = Problem::refused(
-            "secret-to",
-            format!("the connector does not ask to send the secret `{name}` to `{origin}`"),
-        );
-        let help = if asked.is_empty() {
-            "remove `to`: this secret only signs".to_owned()
-        } else {
-            format!("it asks for: {}", list(asked))
-        };
-        found.push(("/secrets".to_owned(), problem.help(help)));
-    }
-    for asked in asked.iter().filter(|asked| !to.iter().any(|origin| within(asked, origin))) {
-        if to.iter().any(|origin| origin.meet(asked).is_some()) {
-            let problem =
-                Problem::warning("narrow-secret", format!("the secret `{name}` goes to a part of `{asked}` only"));
-            found.push(("/secrets".to_owned(), problem));
-            continue;
-        }
-        let problem = Problem::refused(
-            "missing-grant",
-            format!("the connector asks to send the secret `{name}` to `{asked}`, which its `to` does not allow"),
-        );
-        found.push(("/secrets".to_owned(), problem.help(format!("to allow it, add to `secrets.{name}.to`: \"{asked}\""))));
-    }
-    for origin in to.iter().filter(|origin| {
-        !connection.grants.iter().any(|grant| matches!(grant, Grant::Origin(grant) if origin.meet(grant).is_some()))
-    }) {
-        let problem =
-            Problem::warning("secret-to", format!("the secret `{name}` may go to `{origin}`, which is not granted"));
-        found.push(("/secrets".to_owned(), problem.help("grant that origin, or take it out of `to`")));
-    }
-    let reachable = |asked: &&Origin| filled.iter().any(|ask| matches!(ask, Grant::Origin(ask) if within(asked, ask)));
-    for asked in asked.iter().filter(|asked| !reachable(asked)) {
-        let problem = Problem::warning(
-            "bad-descriptor",
-            format!("the connector wants the secret `{name}` sent to `{asked}`, and does not ask to reach it"),
-        );
-        found.push(("/connector".to_owned(), problem.help("this is for the connector's author to mend")));
-    }
-}
-
-fn paste(name: &str, to: &[Origin]) -> String {
-    let variable = name.to_uppercase().replace('-', "_");
-    let to = if to.is_empty() { String::new() } else { format!(", to = [{}]", list(to)) };
-    format!("secrets.{name} = {{ env = \"{variable}\"{to} }}")
-}
-
-fn list(origins: &[Origin]) -> String {
-    let quoted: Vec<String> = origins.iter().map(|origin| format!("\"{origin}\"")).collect();
-    quoted.join(", ")
-}
-
-/// A grant that lacks, as text for `check`: what an operator would have to write to allow everything.
+/// What an operator would have to write to allow everything.
 pub(crate) fn wanted(asks: &[Ask]) -> Vec<String> {
     let grant = |ask: &Ask| match ask {
         Ask::Http(origin) | Ask::Socket(origin) => Some(origin.clone()),

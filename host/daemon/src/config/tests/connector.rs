@@ -69,7 +69,7 @@ fn report(files: &[&str]) -> String {
         let findings = schema.findings(&Value::Object(connection.config.clone()));
         problems.extend(findings.iter().map(|finding| file.in_config(connection, finding)));
         let (rights, found) = rights::effective(&descriptor(), connection);
-        problems.extend(found.into_iter().map(|(part, problem)| file.at(connection, part, problem)));
+        problems.extend(found.into_iter().map(|(part, problem)| file.at(connection, &part, problem)));
         let shown = |origins: &[super::super::grant::Origin]| {
             origins.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         };
