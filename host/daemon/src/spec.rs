@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jackfield_engine::{Component, GuestLimits, LogSink};
 use jackfield_engine::egress::Gate;
 use jackfield_engine::secret::Secrets;
+use jackfield_engine::{Component, GuestLimits, LogSink};
 use jackfield_model::session::StartBudget;
 use jackfield_model::{ConnectionId, Generation, Space, limits};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jackfield_model::session::Notice;
 use jackfield_model::{ConnectionId, Epoch, Generation, Timestamp, Transport};
-use jackfield_store::inbox::Depth;
 use jackfield_store::Stores;
+use jackfield_store::inbox::Depth;
 use jackfield_store::start::Left;
 use serde::Serialize;
 

@@ -6,11 +6,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackfield_model::event::Answer;
 use jackfield_model::{Dispatch, Monotonic, Transport};
 use jackfield_store::commit::{Commit, Death, Ground, Outcome, Reception, Stage};
 use jackfield_store::inbox::{Row, RowId};
 use jackfield_store::{Kind, StoreError};
-use jackfield_model::event::Answer;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -186,18 +186,21 @@ impl Actor {
         self.load.held += weight;
         self.load.count += 1;
         self.lanes.push(&lane, number);
-        self.unsettled.insert(number, Unsettled {
-            body: Body::Memory(dispatch),
-            weight,
-            reception,
-            mark,
-            attempts: 0,
-            late: false,
-            since: self.setup.clock.monotonic(),
-            parking: Parking::None,
-            answered: false,
-            leftover: false,
-        });
+        self.unsettled.insert(
+            number,
+            Unsettled {
+                body: Body::Memory(dispatch),
+                weight,
+                reception,
+                mark,
+                attempts: 0,
+                late: false,
+                since: self.setup.clock.monotonic(),
+                parking: Parking::None,
+                answered: false,
+                leftover: false,
+            },
+        );
     }
 
     /// Takes up rows that are in the inbox and not here yet. How many there were.
@@ -265,7 +268,12 @@ impl Actor {
                 .into_iter()
                 .filter_map(|number| {
                     let entry = self.unsettled.get(&number)?;
-                    Some(Item { number, body: entry.body.clone(), reception: entry.reception, attempts: entry.attempts })
+                    Some(Item {
+                        number,
+                        body: entry.body.clone(),
+                        reception: entry.reception,
+                        attempts: entry.attempts,
+                    })
                 })
                 .collect();
             if items.is_empty() {

@@ -28,12 +28,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jackfield_engine::transform::Pool;
-use jackfield_model::{ConnectionId, Digest, Dispatch, Fence, Generation, Space, Transport};
 use jackfield_model::clock::SharedClock;
+use jackfield_model::{ConnectionId, Digest, Dispatch, Fence, Generation, Space, Transport};
+use jackfield_store::Stores;
 use jackfield_store::checkpoint::Checkpoint;
 use jackfield_store::commit::Death;
 use jackfield_store::state::Write;
-use jackfield_store::Stores;
 use tokio::sync::mpsc;
 
 use crate::connection::facts::Facts;

@@ -32,7 +32,12 @@ pub(super) struct Flown {
 }
 
 /// The batch of a cut. `row` gives a dispatch that is to be parked.
-pub(super) fn batch(setup: &Setup, cut: &Cut, row_of: impl Fn(u64) -> Option<jackfield_store::inbox::RowId>, rows: Vec<Row>) -> Batch {
+pub(super) fn batch(
+    setup: &Setup,
+    cut: &Cut,
+    row_of: impl Fn(u64) -> Option<jackfield_store::inbox::RowId>,
+    rows: Vec<Row>,
+) -> Batch {
     let settled = |ready: &Ready| Settled {
         row: row_of(ready.number),
         dispatch: ready.dispatch.clone(),

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use jackfield_engine::capability::state::Map;
 use jackfield_model::{Blob, ConnectionId, Fault};
-use jackfield_store::{State, StoreError};
 use jackfield_store::state::Write;
+use jackfield_store::{State, StoreError};
 
 /// Writes that are not committed yet, by key, each with the number of times it is under way.
 #[derive(Default)]
@@ -71,7 +71,8 @@ impl Map for StateMap {
 
     async fn size(&self) -> Result<u64, Fault> {
         let pending: Vec<(String, Option<u64>)> = {
-            let weigh = |key: &String, value: &Option<Blob>| (key.clone(), value.as_ref().map(|value| weight(key, value)));
+            let weigh =
+                |key: &String, value: &Option<Blob>| (key.clone(), value.as_ref().map(|value| weight(key, value)));
             self.lock().pending.iter().map(|(key, (_, value))| weigh(key, value)).collect()
         };
         let mut size = self.store.size(&self.connection).await.map_err(|error| self.unavailable(&error))?;

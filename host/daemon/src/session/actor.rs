@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jackfield_engine::runtime::View;
 use jackfield_engine::CallFailure;
+use jackfield_engine::runtime::View;
 use jackfield_model::session::{Effect, SessionFault, Signal, StartContext, StartFault, StartReason, StopReason};
 use jackfield_model::{Blob, Dispatch, Transport};
 use jackfield_store::checkpoint::Checkpoint;
@@ -181,13 +181,18 @@ impl Actor {
                 Err(StartFault::Fatal(message)) => Err(fatal(message)),
                 Err(StartFault::Transient(message)) => Err(End::Transient(message)),
             },
-            Ended::Handled(guest, signals, Ok(done)) => {
+            Ended::Handled(mut guest, signals, Ok(done)) => {
                 self.losses = 0;
                 self.told(&signals);
                 self.apply(done.effects);
                 self.keep(done.checkpoint);
                 match done.result {
                     Ok(()) if matches!(self.phase, Phase::Stopping) && told_to_stop(&signals) => Err(End::Stopped),
+                    // It leaks handles: a successor goes on before it runs into its ceiling.
+                    Ok(()) if guest.is_worn() => {
+                        tracing::info!(connection = %self.setup.spec.id, "instance is worn out, replaced");
+                        Ok(Next::Call(self.successor()))
+                    }
                     Ok(()) => Ok(Next::Idle(guest)),
                     // It is going anyway: a fault in answer to `stopping` changes nothing.
                     Err(_) if matches!(self.phase, Phase::Stopping) => Err(End::Stopped),
@@ -227,6 +232,11 @@ impl Actor {
                 self.set_aside(signal, failure)?;
             }
         }
+        Ok(self.successor())
+    }
+
+    /// A fresh instance that goes on from the newest checkpoint, on the live sockets.
+    fn successor(&self) -> Call {
         self.setup.facts.counters(|counters| counters.recoveries += 1);
         let now = self.setup.clock.monotonic();
         let context = StartContext {
@@ -236,7 +246,7 @@ impl Actor {
             timers: self.timers.left(now),
             fetches: self.fetches.labels().into_iter().collect(),
         };
-        Ok(Guest::restart(&self.setup, context, self.view()))
+        Guest::restart(&self.setup, context, self.view())
     }
 
     /// A message or a body that nobody can take is a dead letter; without any other signal the session can't go on.

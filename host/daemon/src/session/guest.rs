@@ -33,6 +33,11 @@ impl Guest {
         Instance::new(&setup.spec.component, host, limits).await.map(|instance| Self(Box::new(instance)))
     }
 
+    /// Whether it leaks handles and comes close to its ceiling.
+    pub(super) fn is_worn(&mut self) -> bool {
+        self.0.is_worn()
+    }
+
     /// Calls `start`.
     pub(super) fn start(mut self, context: StartContext, view: View) -> Call {
         Box::pin(async move {

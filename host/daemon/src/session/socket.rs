@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use jackfield_engine::egress::{Gate, Incoming, SocketReader, SocketWriter};
+use jackfield_model::Blob;
 use jackfield_model::session::Cause;
 use jackfield_model::wire::SocketRequest;
-use jackfield_model::Blob;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
