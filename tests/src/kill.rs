@@ -12,6 +12,9 @@ use crate::account::Account;
 use crate::discord::Scene;
 use crate::processes::{Home, PATIENCE};
 
+/// Messages of one run, at least: kills at an early point are over before there were many.
+pub const LOAD_MIN: u64 = 300;
+
 /// What the harness found. Its JSON form is what `tests/run kill` ends with.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Outcome {
@@ -75,16 +78,24 @@ pub fn everywhere(per_point: u64, mut tell: impl FnMut(&str, &Outcome)) -> Outco
 pub fn at(point: &str, times: u64, program: Program) -> Outcome {
     let began = Instant::now();
     let scene = Scene::new(Script { channels: 10, ..Script::silent() });
+    // What was said before a first session is nobody's: the load begins when there is one.
+    let first = scene.home.serve();
+    scene.home.wait_state("ready");
     let load = scene.load();
+    first.kill();
     let mut kills = 0;
     for kill in 0..times {
         // Early and late, so that kills come at the start, while a replay comes in, and in the steady state.
         let hit = 1 + kill * 11 % 37;
         kills += u64::from(dies(&scene.home, &format!("{point}:{hit}"), program));
     }
-    load.stop();
     let _host = scene.home.serve();
+    scene.wait_counts("some load", |counts| counts.messages >= LOAD_MIN);
+    load.stop();
     let account = scene.account();
+    if !account.is_whole() && program == Program::Host {
+        scene.home.tell_log(&format!("{:#}", scene.home.connection()));
+    }
     let counts = scene.counts();
     Outcome {
         points: 1,

@@ -65,6 +65,7 @@ impl Platform {
     /// A configuration with one connection `echo` of this component. `more` is added to the connection.
     #[must_use]
     pub fn config(&self, component: &std::path::Path, config: &str, more: &str) -> String {
+        let web = self.web;
         format!(
             r#"
 [host]
@@ -75,11 +76,11 @@ id = "echo"
 connector = {component:?}
 config = {{ {config} }}
 contacts = "people"
-grants = ["https://echo.test", "wss://echo.test", "state:64KiB"]
-connect = {{ "wss://echo.test" = "ws://{}", "https://echo.test" = "http://{}" }}
+grants = ["https://echo.test", "https://plain.test", "wss://echo.test", "state:64KiB"]
+connect = {{ "wss://echo.test" = "ws://{}", "https://echo.test" = "http://{web}", "https://plain.test" = "http://{web}" }}
 {more}
 "#,
-            self.address, self.web
+            self.address
         )
     }
 

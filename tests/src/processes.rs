@@ -31,6 +31,9 @@ fn built(name: &str) -> PathBuf {
     found.expect("cargo builds the binaries of a package before its tests")
 }
 
+/// Lines of a host's log that a failed test shows.
+const LOG_LINES: usize = 40;
+
 /// Looks until there is something to see.
 ///
 /// # Panics
@@ -236,6 +239,30 @@ impl Home {
     pub fn dead_letters(&self) -> Vec<Value> {
         self.json(&["dead-letters", "list"])["dead_letters"].as_array().expect("a list").clone()
     }
+}
+
+impl Home {
+    /// Shows what hosts said last, below this.
+    pub fn tell_log(&self, above: &str) {
+        let log = self.log();
+        let lines: Vec<&str> = log.lines().collect();
+        let newest = &lines[lines.len().saturating_sub(LOG_LINES)..];
+        tell(&format!("{above}\nthe end of the log of {}:\n{}", self.path().display(), newest.join("\n")));
+    }
+}
+
+impl Drop for Home {
+    /// A failed test is told together with what its hosts said last.
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.tell_log("");
+        }
+    }
+}
+
+#[allow(clippy::disallowed_macros, reason = "the test runner shows it beside the failure")]
+fn tell(text: &str) {
+    eprintln!("{text}");
 }
 
 /// A running host. Killed with its handle.

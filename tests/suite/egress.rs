@@ -90,15 +90,18 @@ fn case_35_what_echoes_the_secret_is_masked() {
 
 #[test]
 fn case_36_a_secret_goes_only_where_it_may() {
-    let (platform, home) = with(r#"secrets.canary = { env = "CANARY", to = ["wss://echo.test"] }"#);
+    let (platform, home) = with(SECRET);
     let (_host, peer) = serve(&platform, &home);
-    peer.say("fetch auth canary https://echo.test/");
-    assert!(peer.heard().starts_with("failed auth denied"));
+    peer.say("fetch auth canary https://plain.test/");
+    let heard = peer.heard();
+    assert!(heard.starts_with("failed auth denied"), "{heard}");
     peer.say("fetch auth other https://echo.test/");
-    assert!(peer.heard().starts_with("failed auth"));
+    let heard = peer.heard();
+    assert!(heard.starts_with("failed auth denied") || heard.starts_with("failed auth invalid"), "{heard}");
     assert!(platform.requests().is_empty());
-    peer.say("tell canary {{secret:canary}}");
-    peer.hears(CANARY);
+    peer.say("fetch plain https://plain.test/");
+    let heard = peer.heard();
+    assert!(heard.starts_with("fetched plain 200"), "{heard}");
     assert!(home.log().contains("denied"), "a refusal is logged");
 }
 

@@ -7,6 +7,8 @@ use jackfield_sdk::connector::{Ask, Descriptor, SecretAsk};
 pub const SOCKET: &str = "wss://echo.test";
 /// Where requests lead.
 pub const WEB: &str = "https://echo.test";
+/// Where requests may lead, and the secret may not.
+pub const PLAIN: &str = "https://plain.test";
 /// The secret whose whereabouts the suite watches.
 pub const SECRET: &str = "canary";
 /// Bytes of durable state.
@@ -38,6 +40,7 @@ pub fn session(id: &str) -> Descriptor {
         .config_schema(CONFIG)
         .ask(Ask::Socket(SOCKET.to_owned()))
         .ask(Ask::Http(WEB.to_owned()))
+        .ask(Ask::Http(PLAIN.to_owned()))
         .ask(Ask::State(STATE_BYTES))
         .ask(Ask::Secret(SecretAsk {
             name: SECRET.to_owned(),

@@ -10,7 +10,7 @@ use super::{named, ready};
 /// order, each once.
 #[test]
 fn report_d6_between_two_sessions_nothing_is_missed() {
-    let scene = Scene::new(Script { resume_window_ms: 200, channels: 2, ..Script::silent() });
+    let scene = Scene::new(Script { channels: 2, ..Script::silent() });
     for number in 0..5 {
         scene.post(0, &format!("before anybody listened {number}"));
     }
@@ -22,7 +22,7 @@ fn report_d6_between_two_sessions_nothing_is_missed() {
     assert_eq!(seen, [first.as_str()], "a fresh install publishes nothing of before");
 
     assert!(host.stop().success());
-    scene.wait("the end of the session", |record| record.counts().sessions_ended == 1);
+    scene.double.forget_sessions();
     let missed: Vec<String> = (0..4).map(|number| scene.post(0, &format!("missed {number}")).to_string()).collect();
     let _host = ready(&scene);
     scene.home.wait("what was missed", |_| named(&scene.home.events(), "message.created").len() >= 5);
@@ -53,12 +53,12 @@ fn a_short_stop_is_resumed() {
 /// The store knows what came by both ways.
 #[test]
 fn report_q13_what_comes_twice_after_a_kill_is_known() {
-    let scene = Scene::new(Script { resume_window_ms: 200, ..Script::silent() });
+    let scene = Scene::new(Script::silent());
     let host = ready(&scene);
     scene.post_many(20);
     assert!(scene.account().is_whole());
     host.kill();
-    scene.wait("the end of the session", |record| record.counts().sessions_ended >= 1);
+    scene.double.forget_sessions();
     scene.post_many(5);
     let _host = ready(&scene);
     let account = scene.account();

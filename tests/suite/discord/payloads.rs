@@ -81,10 +81,8 @@ fn report_d14_fixture_05_withheld_content() {
         assert!(event.to_string().contains("withheld"), "{event:#}");
     }
     let status = scene.home.wait_state("degraded");
-    assert!(
-        status["cause"].as_str().unwrap().contains("CONTENT") || status["notice"].to_string().contains("CONTENT"),
-        "{status:#}"
-    );
+    assert_eq!(status["notice"]["code"], "message-content-withheld", "{status:#}");
+    assert!(status["notice"]["todo"].as_str().unwrap().contains("Message Content Intent"), "{status:#}");
     assert_eq!(status["counters"]["runtime_traps"], 0);
 }
 
