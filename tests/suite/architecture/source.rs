@@ -98,33 +98,40 @@ pub fn is_test_item(item: &syn::Item) -> bool {
 
 /// The names of a file's tests, wherever in it they stand.
 pub fn tests(file: &File) -> Vec<String> {
-    let mut found = Tests::default();
+    let mut found = Tests { is_suite: file.path.contains("/conformance/"), names: Vec::new() };
     found.visit_file(&file.syntax);
-    found.0
+    found.names
 }
 
-#[derive(Default)]
-struct Tests(Vec<String>);
+struct Tests {
+    /// Public functions of a conformance suite become tests of every backend.
+    is_suite: bool,
+    names: Vec<String>,
+}
 
 impl<'ast> Visit<'ast> for Tests {
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         let is_test = |attribute: &syn::Attribute| {
             attribute.path().segments.last().is_some_and(|segment| segment.ident == "test")
         };
-        if item.attrs.iter().any(is_test) {
-            self.0.push(item.sig.ident.to_string());
+        let is_case = self.is_suite && matches!(item.vis, syn::Visibility::Public(_));
+        if is_case || item.attrs.iter().any(is_test) {
+            self.names.push(item.sig.ident.to_string());
         }
         syn::visit::visit_item_fn(self, item);
     }
 
-    /// `proptest! { fn … }`, and macros of the suite's own.
+    /// `proptest! { fn … }`, and macros like `fixture_tests! { name, … }` that make tests of names.
     fn visit_macro(&mut self, invocation: &'ast syn::Macro) {
         let text = invocation.tokens.to_string();
+        if invocation.path.segments.last().is_some_and(|segment| segment.ident.to_string().ends_with("_tests")) {
+            self.names.extend(text.split(',').map(|name| name.trim().to_owned()));
+        }
         for (at, _) in text.match_indices("fn ") {
             if !text[..at].chars().next_back().is_some_and(|before| before.is_alphanumeric() || before == '_') {
                 let name: String =
                     text[at + 3..].chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
-                self.0.push(name);
+                self.names.push(name);
             }
         }
     }
