@@ -50,7 +50,7 @@ pub struct Means<'a> {
 /// Every problem of every connection, when one of them keeps the configuration from running.
 pub async fn build(file: &File, means: Means<'_>) -> Result<(Vec<Spec>, Problems), Problems> {
     let mut building =
-        Building { file, means, problems: Problems::default(), loaded: BTreeMap::new(), credentials: BTreeMap::new() };
+        Building { file, means, problems: file.refused.clone(), loaded: BTreeMap::new(), credentials: BTreeMap::new() };
     let mut specs = Vec::with_capacity(file.connections.len());
     for connection in &file.connections {
         specs.extend(building.connection(connection).await);

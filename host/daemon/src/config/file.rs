@@ -10,9 +10,9 @@ use jackfield_model::{ConnectionId, Digest, Space};
 use serde_json::{Map, Value};
 
 use super::document::{Document, member};
-use super::grant::{self, Grant, Route};
+use super::grant::{self, BadRoute, Grant, Route};
 use super::limit;
-use super::problem::{Problem, Problems, Source};
+use super::problem::{Grade, Problem, Problems, Source};
 use super::schema::{Finding, Schema};
 use super::shape;
 
@@ -26,6 +26,8 @@ pub struct File {
     pub data: PathBuf,
     /// The connections, in the order of the file.
     pub connections: Vec<Connection>,
+    /// What is not allowed, and is said together with what the connectors bring to light.
+    pub(super) refused: Problems,
     document: Document,
 }
 
@@ -101,7 +103,12 @@ pub fn data_folder(path: &Path) -> Result<PathBuf, Problems> {
     })?;
     let document = Document::parse(Source::new(&path.display().to_string(), text), &mut Problems::default());
     let written = document.value.pointer("/host/data").and_then(Value::as_str).map(str::to_owned);
-    Ok(folder_of(path).join(written.unwrap_or_else(|| shape::Host::default().data)))
+    Ok(below(&folder_of(path), &written.unwrap_or_else(|| shape::Host::default().data)))
+}
+
+/// A path as written, from the configuration file's folder; without the `.` that people write in front.
+fn below(folder: &Path, written: &str) -> PathBuf {
+    folder.join(written).components().collect()
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -134,15 +141,19 @@ pub fn parse(path: &Path, source: Source) -> Result<(File, Problems), Problems> 
     let document = Document::parse(source, &mut problems);
     let shape = shape(&document, &mut problems);
     let folder = folder_of(path);
-    let mut reading = Reading { document: &document, folder: &folder, problems };
+    let mut reading = Reading { document: &document, folder: &folder, problems, refused: Problems::default() };
     reading.host(&shape.host);
-    let data = folder.join(&shape.host.data);
+    let data = below(&folder, &shape.host.data);
     let connections = shape.connection.into_iter().enumerate();
     let connections: Vec<Connection> =
         connections.filter_map(|(index, written)| reading.connection(index, written)).collect();
-    let mut problems = reading.problems;
+    let Reading { mut problems, refused, .. } = reading;
     problems.extend(doubles(&document, &connections));
-    problems.unless_stopped(File { data, connections, document })
+    if problems.stop() {
+        problems.extend(refused.iter().cloned());
+        return Err(problems);
+    }
+    Ok((File { data, connections, refused, document }, problems))
 }
 
 /// The file in the types of [`shape`]: what its schema does not allow is reported and left out.
@@ -242,6 +253,8 @@ struct Reading<'a> {
     document: &'a Document,
     folder: &'a Path,
     problems: Problems,
+    /// What is not allowed. It does not keep the rest from being looked at.
+    refused: Problems,
 }
 
 impl Reading<'_> {
@@ -279,7 +292,7 @@ impl Reading<'_> {
         let connector = written.connector.filter(|path| !path.is_empty());
         Some(Connection {
             id: id?,
-            connector: self.folder.join(connector?),
+            connector: below(self.folder, &connector?),
             digest,
             config: written.config,
             space: space?,
@@ -300,16 +313,24 @@ impl Reading<'_> {
         let mut routes = Vec::new();
         for (from, to) in written {
             let at = member(&member(pointer, "connect"), from);
-            match Route::new(from, to, grants) {
-                Ok(route) => routes.push(route),
+            match Route::new(from, to) {
+                Ok(route) => {
+                    let refused = route.unless_granted(grants);
+                    self.refused.extend(refused.map(|bad| self.route(Grade::Refused, &at, bad)));
+                    routes.push(route);
+                }
                 Err(bad) => {
-                    let span = if bad.about_key { self.document.key_at(&at) } else { self.document.value_at(&at) };
-                    let problem = Problem::invalid("connect", bad.message).help(bad.help);
-                    self.problems.push(problem.at(&self.document.source, span, "here"));
+                    let problem = self.route(Grade::Invalid, &at, bad);
+                    self.problems.push(problem);
                 }
             }
         }
         routes
+    }
+
+    fn route(&self, grade: Grade, at: &str, bad: BadRoute) -> Problem {
+        let span = if bad.about_key { self.document.key_at(at) } else { self.document.value_at(at) };
+        Problem::new(grade, "connect", bad.message).help(bad.help).at(&self.document.source, span, "here")
     }
 
     fn secrets(&mut self, pointer: &str, written: BTreeMap<String, shape::Secret>) -> BTreeMap<String, Secret> {
@@ -325,7 +346,7 @@ impl Reading<'_> {
         let to = to.filter_map(|(index, text)| self.parsed(&format!("{pointer}/to/{index}"), Some(text))).collect();
         let source = match (written.env, written.file) {
             (Some(name), None) if !name.is_empty() && !name.contains(['=', '\0']) => SecretSource::Env(name),
-            (None, Some(path)) if !path.is_empty() => SecretSource::File(self.folder.join(path)),
+            (None, Some(path)) if !path.is_empty() => SecretSource::File(below(self.folder, &path)),
             (Some(_), Some(_)) => {
                 self.bad(
                     pointer,

@@ -94,31 +94,30 @@ pub(super) struct BadRoute {
 
 impl Route {
     /// Reads an entry of a `connect` map. Whether both speak the same protocol is the gate's to say.
-    pub(super) fn new(from: &str, to: &str, grants: &[Grant]) -> Result<Self, BadRoute> {
-        let from =
-            Self::granted(from, grants).map_err(|(message, help)| BadRoute { about_key: true, message, help })?;
-        let to = to.parse().map_err(|error: TargetError| BadRoute {
-            about_key: false,
-            message: error.to_string(),
-            help: "write scheme, host and port; the path of a request stays as it is".to_owned(),
+    pub(super) fn new(from: &str, to: &str) -> Result<Self, BadRoute> {
+        let bad = |about_key, message, help: &str| BadRoute { about_key, message, help: help.to_owned() };
+        let from = from
+            .parse()
+            .map_err(|error: OriginError| bad(true, error.to_string(), "write it as the grant is written"))?;
+        let to = to.parse().map_err(|error: TargetError| {
+            bad(false, error.to_string(), "write scheme, host and port; the path of a request stays as it is")
         })?;
         Ok(Self { from, to })
     }
 
-    fn granted(text: &str, grants: &[Grant]) -> Result<Origin, (String, String)> {
-        let from: Origin = text
-            .parse()
-            .map_err(|error: OriginError| (error.to_string(), "write it as the grant is written".to_owned()))?;
-        if grants.iter().any(|grant| matches!(grant, Grant::Origin(origin) if *origin == from)) {
-            return Ok(from);
+    /// What to change where its origin is not granted: nothing that a connection does not reach can be led elsewhere.
+    pub(super) fn unless_granted(&self, grants: &[Grant]) -> Option<BadRoute> {
+        let from = &self.from;
+        if grants.iter().any(|grant| matches!(grant, Grant::Origin(origin) if origin == from)) {
+            return None;
         }
-        let origins: Vec<String> =
-            grants.iter().filter(|grant| matches!(grant, Grant::Origin(_))).map(Grant::to_string).collect();
-        let near = nearest::word(text, origins.iter().map(String::as_str));
-        let help = near.map_or_else(
-            || format!("add \"{from}\" to `grants`, or write one of the grants"),
-            |near| format!("did you mean \"{near}\"?"),
-        );
-        Err((format!("`{from}` is not one of this connection's grants"), help))
+        let origins = grants.iter().filter(|grant| matches!(grant, Grant::Origin(_)));
+        let origins: Vec<String> = origins.map(Grant::to_string).collect();
+        let near = nearest::word(&from.to_string(), origins.iter().map(String::as_str)).map(str::to_owned);
+        let help = match near {
+            Some(near) => format!("did you mean \"{near}\"? Else add \"{from}\" to `grants`"),
+            None => format!("add \"{from}\" to `grants`, or write one of the grants"),
+        };
+        Some(BadRoute { about_key: true, message: format!("`{from}` is not one of this connection's grants"), help })
     }
 }

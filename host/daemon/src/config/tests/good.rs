@@ -32,11 +32,11 @@ fn everything_that_can_be_written() {
     )
     .unwrap();
     assert!(warnings.is_empty());
-    assert_eq!(file.data, Path::new("/etc/jackfield/./data"));
+    assert_eq!(file.data, Path::new("/etc/jackfield/data"));
     let connection = &file.connections[0];
     assert_eq!(connection.id.as_str(), "acme-discord");
     assert_eq!(connection.space.as_str(), "acme");
-    assert_eq!(connection.connector, Path::new("/etc/jackfield/./connectors/discord.wasm"));
+    assert_eq!(connection.connector, Path::new("/etc/jackfield/connectors/discord.wasm"));
     let grants: Vec<String> = connection.grants.iter().map(ToString::to_string).collect();
     assert_eq!(grants, ["https://discord.com", "wss://*.discord.gg", "contacts", "lease", "state:64KiB"]);
     assert_eq!(connection.connect.len(), 2);
@@ -52,7 +52,7 @@ fn everything_that_can_be_written() {
 fn little_is_enough() {
     let (file, _) = read("[[connection]]\nid = \"a\"\nconnector = \"a.wasm\"\n").unwrap();
     assert_eq!(file.connections[0].space.as_str(), "a", "a connection's contacts are its own unless said otherwise");
-    assert_eq!(file.data, Path::new("/etc/jackfield/./data"));
+    assert_eq!(file.data, Path::new("/etc/jackfield/data"));
     assert!(read("").unwrap().0.connections.is_empty());
 }
 
