@@ -8,6 +8,7 @@ mod client;
 pub(crate) mod contacts;
 pub(crate) mod dead_letters;
 pub(crate) mod events;
+pub(crate) mod parked;
 mod failure;
 mod json;
 mod redact;

@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use super::failure::Failure;
 use super::socket::Bind;
-use super::{contacts, dead_letters, events};
+use super::{contacts, dead_letters, events, parked};
 use crate::host::Host;
 use crate::spec::Spec;
 
@@ -151,6 +151,7 @@ fn router(admin: Admin) -> Router {
         .route("/v0/dead-letters", get(dead_letters::list))
         .route("/v0/dead-letters/{id}", get(dead_letters::show).delete(dead_letters::discard))
         .route("/v0/dead-letters/{id}/redrive", post(dead_letters::redrive))
+        .route("/v0/connections/{id}/unpark", post(parked::unpark))
         .route("/v0/contacts", get(contacts::list))
         .route("/v0/contacts/resolve", post(contacts::resolve))
         .fallback(async || Failure::missing("there is no such path: are this command and the host of one version?"))

@@ -69,6 +69,12 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: DeadLetters,
     },
+    /// Let a parked connection start again, once what it waits for is done.
+    Unpark {
+        /// Which one.
+        #[arg(value_name = "ID")]
+        connection: ConnectionId,
+    },
     /// People.
     Contacts {
         #[command(subcommand)]

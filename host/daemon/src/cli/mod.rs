@@ -16,6 +16,7 @@ mod reach;
 mod serve;
 mod status;
 mod table;
+mod unpark;
 mod validate;
 
 use std::process::ExitCode;
@@ -73,6 +74,7 @@ async fn run(arguments: Arguments, printer: &Printer, environment: &Environment)
         Command::Status => status::run(&reach::host(config)?, printer).await,
         Command::Events(wanted) => events::run(&reach::host(config)?, wanted, printer).await,
         Command::DeadLetters { command } => dead_letters::run(&reach::host(config)?, command, printer).await,
+        Command::Unpark { connection } => unpark::run(&reach::host(config)?, &connection, printer).await,
         Command::Contacts { command } => contacts::run(&reach::host(config)?, command, printer).await,
         Command::Completion { shell } => completion::run(shell, printer),
         Command::CompileComponent => Ok(ExitCode::FAILURE),

@@ -341,8 +341,8 @@ fn told_to_stop(signals: &[Signal]) -> bool {
 }
 
 fn fatal(message: String) -> End {
-    let todo = "change what the message names, then reload or restart; it is tried again when the component, \
-                configuration or secrets differ, or after `jackfield serve` is told to with `unpark`";
+    let todo = "mend what the message names; with another component, configuration or secret it starts again by itself at \
+                the next start of the host, otherwise `jackfield unpark` lets it";
     End::Parked { code: "fatal", message, todo: todo.to_owned() }
 }
 
