@@ -14,7 +14,9 @@ pub const NAME_BYTES_MAX: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidId {
     /// Not `^[a-z0-9][a-z0-9-]*$`, or too long.
-    #[error("`{0}` is not a valid name: use 1 to {NAME_BYTES_MAX} lower-case letters, digits and `-`, beginning with a letter or digit")]
+    #[error(
+        "`{0}` is not a valid name: use 1 to {NAME_BYTES_MAX} lower-case letters, digits and `-`, beginning with a letter or digit"
+    )]
     Name(String),
     /// Not `sha256:` and 64 hexadecimal digits.
     #[error("`{0}` is not a digest: write `sha256:` followed by 64 lower-case hexadecimal digits")]
