@@ -13,6 +13,8 @@ use crate::status::{Counters, Socket, State, Trouble};
 const REASONS_MAX: usize = 32;
 /// Where the others go.
 const OTHER: &str = "other";
+/// Longest metadata of a connection, in bytes: status shows it whole.
+const METADATA_BYTES_MAX: usize = 64 * 1024;
 /// Longest reason, in bytes.
 const REASON_BYTES_MAX: usize = 64;
 
@@ -142,6 +144,18 @@ impl Facts {
     pub fn trouble(&self, what: String) {
         let at = self.clock.now();
         self.lock().last_trouble = Some(Trouble { at, what });
+    }
+
+    /// Merges the connector's metadata. A patch that would make it too large is refused and counted.
+    pub fn metadata(&self, patch: serde_json::Map<String, serde_json::Value>) {
+        let mut known = self.lock();
+        let mut merged = known.metadata.clone();
+        merged.extend(patch);
+        if serde_json::to_string(&merged).is_ok_and(|text| text.len() <= METADATA_BYTES_MAX) {
+            known.metadata = merged;
+        } else {
+            tally(&mut known.drops, "metadata-too-large");
+        }
     }
 
     /// A dispatch was of no interest.

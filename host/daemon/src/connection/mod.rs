@@ -235,7 +235,9 @@ impl Keeper {
                     None
                 }
                 End::Parked { code, message, todo } => {
-                    self.park(term, code, message, todo).await;
+                    if self.park(term, code, message, todo).await.is_some() {
+                        return After::Stopped;
+                    }
                     continue;
                 }
                 End::Transient(message) => Some(self.wait(&message, lived, &starts)),
@@ -302,6 +304,7 @@ impl Keeper {
             failpoint,
         };
         let mut running = Box::pin(session::run(setup, beginning, stopped));
+        let mut asked = false;
         let end = loop {
             tokio::select! {
                 biased;
@@ -309,6 +312,7 @@ impl Keeper {
                     Some(Order::Rows) => inbound.rows(),
                     Some(Order::Unpark) => {}
                     Some(Order::Stop(reason)) => {
+                        asked = true;
                         if let Some(stop) = stop.take() {
                             let _ = stop.send(reason);
                         }
@@ -319,8 +323,14 @@ impl Keeper {
                 end = &mut running => break end,
             }
         };
-        if end == End::Stopped {
+        if asked && let End::Parked { code, message, todo } = end {
+            self.park(term, code, message, todo).await;
+            return Err(After::Stopped);
+        }
+        if end == End::Stopped || (asked && !matches!(end, End::Fenced | End::Broken(_))) {
+            // However it ended: it was told to.
             inbound.settled(FLUSH_PATIENCE).await;
+            return Ok(End::Stopped);
         }
         Ok(end)
     }
@@ -407,7 +417,8 @@ impl Keeper {
         }
     }
 
-    async fn park(&mut self, term: &Term, code: &str, message: String, todo: String) {
+    /// `Some` when told to stop meanwhile.
+    async fn park(&mut self, term: &Term, code: &str, message: String, todo: String) -> Option<()> {
         let record = Record {
             code: code.to_owned(),
             message,
@@ -419,11 +430,11 @@ impl Keeper {
         let ground = Ground { fence: term.fence(), count: 0 };
         loop {
             match self.setup.stores.parked.park(&self.setup.spec.id, record.clone(), ground).await {
-                Ok(_) => return,
+                Ok(_) => return None,
                 Err(error) => tracing::warn!(connection = %self.setup.spec.id, %error, "park failed, trying again"),
             }
             if self.pause(term::RETRY).await.is_some() {
-                return;
+                return Some(());
             }
         }
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jackfield_model::event::Answer;
+use jackfield_model::limits::COMMIT_BYTES_MAX;
 use jackfield_model::{Dispatch, Monotonic, Transport};
 use jackfield_store::commit::{Death, Ground, Outcome, Reception, Stage};
 use jackfield_store::inbox::{Row, RowId};
@@ -71,6 +72,9 @@ pub(super) struct Actor {
     paused_until: Option<Monotonic>,
     load: Load,
     full: bool,
+    /// Rows came into the inbox by another way. They are taken up between two commits: what a commit under way parks would
+    /// look like one of them.
+    rows_due: bool,
 }
 
 impl Actor {
@@ -112,6 +116,7 @@ impl Actor {
             paused_until: None,
             load: Load::default(),
             full: false,
+            rows_due: false,
         }
     }
 
@@ -122,6 +127,10 @@ impl Actor {
         let mut sweep = tokio::time::interval(SWEEP_EVERY);
         sweep.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
+            if self.rows_due && self.flight.is_none() {
+                self.rows_due = false;
+                self.take_rows(false).await;
+            }
             self.start_jobs();
             self.start_flight();
             self.press();
@@ -145,7 +154,7 @@ impl Actor {
                 command = self.commands.recv() => match command {
                     Some(Command::Entries { session, entries }) => self.take(session, entries),
                     Some(Command::Checkpoint(candidate)) => self.candidate(candidate),
-                    Some(Command::Rows) => { self.take_rows(false).await; }
+                    Some(Command::Rows) => self.rows_due = true,
                     None => return,
                 },
                 _ = sweep.tick() => self.sweep(),
@@ -168,7 +177,7 @@ impl Actor {
                     let reception = self.reception(via);
                     let outcome = Outcome::Dead(death);
                     let dispatch = Arc::new(dispatch);
-                    self.waiting.ready.push_back(Ready { number, dispatch, reception, late: false, outcome });
+                    self.waiting.push(Ready { number, dispatch, reception, late: false, outcome });
                 }
                 Entry::State(write) => self.waiting.state.push_back((number, write)),
             }
@@ -214,16 +223,16 @@ impl Actor {
                     continue;
                 }
             };
-            let full = page.len() == ROWS_PAGE;
+            // A page may end early, by its bytes: only an empty one is the end.
+            if page.is_empty() {
+                return taken;
+            }
             for (row, waiting) in page {
                 self.newest_row = self.newest_row.max(row);
                 if self.rows.insert(row) {
                     self.enter_row(row, waiting, leftover);
                     taken += 1;
                 }
-            }
-            if !full {
-                return taken;
             }
         }
     }
@@ -249,7 +258,8 @@ impl Actor {
     }
 
     fn start_jobs(&mut self) {
-        while self.jobs.len() < self.setup.transforms.max(1) {
+        // What is answered waits for its commit in memory: no more of it is made than two commits take.
+        while self.jobs.len() < self.setup.transforms.max(1) && self.waiting.ready_bytes < 2 * COMMIT_BYTES_MAX {
             let (mut count, mut bytes) = (0, 0);
             let unsettled = &self.unsettled;
             let mut fits = |number: u64| {
@@ -305,7 +315,7 @@ impl Actor {
             let Some(entry) = self.unsettled.get_mut(&number) else { continue };
             entry.answered = true;
             let (reception, late) = (entry.reception, entry.late);
-            self.waiting.ready.push_back(Ready { number, dispatch, reception, late, outcome });
+            self.waiting.push(Ready { number, dispatch, reception, late, outcome });
         }
     }
 
@@ -352,6 +362,7 @@ impl Actor {
     }
 
     fn press(&mut self) {
+        self.shared.set_overload(self.load.overloads(self.setup.inbox_bytes_max));
         let presses = self.full || self.load.presses(self.shared.pressure(), self.setup.inbox_bytes_max);
         self.shared.set_pressure(presses);
     }

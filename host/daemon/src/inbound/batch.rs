@@ -29,6 +29,8 @@ pub(super) struct Ready {
 pub(super) struct Waiting {
     /// Outcomes.
     pub ready: VecDeque<Ready>,
+    /// Bytes of their dispatches.
+    pub ready_bytes: usize,
     /// Dispatches to write to the inbox.
     pub parks: VecDeque<u64>,
     /// Attempts to remember.
@@ -58,6 +60,12 @@ impl Cut {
 }
 
 impl Waiting {
+    /// An outcome is known.
+    pub(super) fn push(&mut self, ready: Ready) {
+        self.ready_bytes += ready.dispatch.weight();
+        self.ready.push_back(ready);
+    }
+
     /// Takes what fits into one commit: outcomes first, since sessions wait for them, then rows. `weight` says what a row weighs;
     /// `None` when there is no need to write it any more.
     pub(super) fn cut(&mut self, weight: impl Fn(u64) -> Option<usize>) -> Cut {
@@ -71,6 +79,7 @@ impl Waiting {
             if !room(cut.ready.len(), ready.dispatch.weight()) {
                 break;
             }
+            self.ready_bytes -= ready.dispatch.weight();
             cut.ready.extend(self.ready.pop_front());
         }
         while cut.state.len() < COMMIT_DISPATCHES_MAX
@@ -92,6 +101,7 @@ impl Waiting {
     /// Puts back what could not be committed.
     pub(super) fn restore(&mut self, cut: Cut) {
         for ready in cut.ready.into_iter().rev() {
+            self.ready_bytes += ready.dispatch.weight();
             self.ready.push_front(ready);
         }
         for write in cut.state.into_iter().rev() {
@@ -125,9 +135,15 @@ mod tests {
         }
     }
 
+    fn waiting(all: impl IntoIterator<Item = Ready>) -> Waiting {
+        let mut waiting = Waiting::default();
+        all.into_iter().for_each(|ready| waiting.push(ready));
+        waiting
+    }
+
     #[test]
     fn a_cut_keeps_order_and_ceilings() {
-        let mut waiting = Waiting { ready: (0..100).map(|n| ready(n, 10)).collect(), ..Waiting::default() };
+        let mut waiting = waiting((0..100).map(|n| ready(n, 10)));
         waiting.parks = (100..110).collect();
         let cut = waiting.cut(|_| Some(10));
         assert_eq!(cut.ready.iter().map(|r| r.number).collect::<Vec<_>>(), (0..64).collect::<Vec<_>>());
@@ -139,15 +155,16 @@ mod tests {
 
     #[test]
     fn one_large_dispatch_goes_alone() {
-        let mut waiting = Waiting { ready: [ready(0, COMMIT_BYTES_MAX + 1), ready(1, 1)].into(), ..Waiting::default() };
+        let mut waiting = waiting([ready(0, COMMIT_BYTES_MAX + 1), ready(1, 1)]);
         assert_eq!(waiting.cut(|_| None).ready.len(), 1);
     }
 
     #[test]
     fn what_failed_goes_back_in_order() {
-        let mut waiting = Waiting { ready: (0..70).map(|n| ready(n, 1)).collect(), ..Waiting::default() };
+        let mut waiting = waiting((0..70).map(|n| ready(n, 1)));
         let cut = waiting.cut(|_| None);
         waiting.restore(cut);
         assert!(waiting.ready.iter().map(|r| r.number).eq(0..70));
+        assert_eq!(waiting.ready_bytes, 70);
     }
 }

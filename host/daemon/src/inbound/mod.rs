@@ -176,6 +176,13 @@ impl Inbound {
         self.shared.pressure()
     }
 
+    /// Whether the session must not be called for now: what it submits in a call would not fit any more. Comes only after
+    /// `pressure`, from a connector that submits without reading a socket.
+    #[must_use]
+    pub fn overload(&self) -> bool {
+        self.shared.overload()
+    }
+
     /// Waits for news since the last call: marks, pressure, the end.
     pub async fn news(&self) -> News {
         self.shared.news().await

@@ -36,6 +36,15 @@ impl Load {
     }
 }
 
+impl Load {
+    /// Whether the session may not be called any more: a connector that submits without reading a socket is stopped here.
+    pub(super) fn overloads(self, inbox_bytes_max: u64) -> bool {
+        self.held >= HELD_BYTES_MAX / 4 * 5
+            || self.count >= UNSETTLED_MAX / 4 * 5
+            || self.stored >= inbox_bytes_max / 4 * 5
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

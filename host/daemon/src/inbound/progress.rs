@@ -44,6 +44,7 @@ struct Progress {
 pub(super) struct Shared {
     progress: Mutex<Progress>,
     pressure: AtomicBool,
+    overload: AtomicBool,
     /// For the session's loop.
     news: Notify,
     /// For those who wait for a state of things.
@@ -71,6 +72,16 @@ impl Shared {
         progress.marks.clear();
         progress.session += 1;
         progress.session
+    }
+
+    pub(super) fn overload(&self) -> bool {
+        self.overload.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_overload(&self, on: bool) {
+        if self.overload.swap(on, Ordering::Relaxed) != on {
+            self.news.notify_one();
+        }
     }
 
     pub(super) fn settle(&self, marks: Vec<(u64, String)>, settled_below: u64) {

@@ -1,6 +1,6 @@
 //! The loop of a session.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::fetches::Fetches;
 use super::guest::{Call, Ended, Guest};
-use super::queue::Queue;
+use super::queue::{Queue, is_of_socket, is_of_timer};
 use super::sockets::{Sockets, TooLarge};
 use super::timers::Timers;
 use super::{Beginning, End, Setup};
@@ -89,7 +89,8 @@ impl Actor {
         let end = self.turn(call).await;
         if !matches!(end, End::Fenced | End::Broken(_)) {
             // What was asked for before the end is done within its time; what is open then is dropped.
-            let _ = tokio::time::timeout(STOP_PATIENCE, self.sockets.finish()).await;
+            let all = async { tokio::join!(self.sockets.finish(), self.fetches.finish()) };
+            let _ = tokio::time::timeout(STOP_PATIENCE, all).await;
         }
         end
     }
@@ -128,7 +129,7 @@ impl Actor {
                         None => {}
                     }
                 }
-                Some(signal) = self.fetches.next(), if running => self.queue.push(signal),
+                signal = self.fetches.next(), if running && !pressed => self.queue.push(signal),
                 news = self.sockets.news(), if running && !pressed && self.queue.has_room() => {
                     self.setup.failpoint.hit("frame-read");
                     if let Err(TooLarge { limit }) = self.sockets.take(news, &mut self.queue) {
@@ -144,6 +145,8 @@ impl Actor {
                 _ = inbound.settled(FLUSH_PATIENCE), if flushed => {
                     let Phase::Flushing(reason) = self.phase else { continue };
                     self.phase = Phase::Stopping;
+                    // Their ends can't be told any more; what is asked for from here on is waited for.
+                    self.fetches.abandon();
                     self.queue.push(Signal::Stopping(reason));
                 }
             }
@@ -154,7 +157,7 @@ impl Actor {
     fn next_call(&mut self, guest: Guest) -> Result<Call, Guest> {
         let signals: Arc<[Signal]> = match self.again.front() {
             Some(signal) => [signal.clone()].into(),
-            None if self.queue.is_empty() => return Err(guest),
+            None if self.queue.is_empty() || self.setup.inbound.overload() => return Err(guest),
             None => self.queue.take().into(),
         };
         let now = self.setup.clock.now();
@@ -244,7 +247,7 @@ impl Actor {
             checkpoint: self.newest.clone(),
             sockets: self.sockets.states(),
             timers: self.timers.left(now),
-            fetches: self.fetches.labels().into_iter().collect(),
+            fetches: self.fetching().into_iter().collect(),
         };
         Guest::restart(&self.setup, context, self.view())
     }
@@ -288,7 +291,26 @@ impl Actor {
     }
 
     fn view(&self) -> View {
-        View { sockets: self.sockets.view(), fetches: self.fetches.labels(), timers: self.timers.len() }
+        View { sockets: self.sockets.view(), fetches: self.fetching(), timers: self.timers.len() }
+    }
+
+    /// Requests whose end is not told yet.
+    fn fetching(&self) -> BTreeSet<String> {
+        let mut labels = self.fetches.labels();
+        labels.extend(self.queue.fetched().cloned());
+        labels.extend(self.again.iter().filter_map(|signal| match signal {
+            Signal::Fetched { label, .. } => Some(label.clone()),
+            _ => None,
+        }));
+        labels
+    }
+
+    /// What a failed call was told and is still to be told again loses what was taken back.
+    fn forget_again(&mut self, taken_back: impl Fn(&Signal) -> bool) {
+        if self.again.front().is_some_and(&taken_back) {
+            self.failures = 0;
+        }
+        self.again.retain(|signal| !taken_back(signal));
     }
 
     /// Does what a call asked for, in order.
@@ -300,16 +322,24 @@ impl Actor {
                 Effect::Submit { dispatch, mark } => entries.push(Entry::Dispatch { dispatch, mark, via }),
                 Effect::StateSet { key, value } => entries.push(Entry::State(Write::Set { key, value })),
                 Effect::StateDelete { key } => entries.push(Entry::State(Write::Delete { key })),
-                Effect::Open { label, request } => self.sockets.open(label, request, &mut self.queue),
+                Effect::Open { label, request } => {
+                    self.forget_again(|signal| is_of_socket(signal, &label));
+                    self.sockets.open(label, request, &mut self.queue);
+                }
                 Effect::Send { label, message, secrets } => {
                     self.sockets.send(&label, message, secrets, &mut self.queue);
                 }
-                Effect::Close { label, code, reason } => self.sockets.close(&label, code, reason, &mut self.queue),
+                Effect::Close { label, code, reason } => {
+                    self.forget_again(|signal| is_of_socket(signal, &label));
+                    self.sockets.close(&label, code, reason, &mut self.queue);
+                }
                 Effect::SetTimer { label, after } => {
+                    self.forget_again(|signal| is_of_timer(signal, &label));
                     self.queue.forget_timer(&label);
                     self.timers.set(label, self.setup.clock.monotonic() + after);
                 }
                 Effect::CancelTimer { label } => {
+                    self.forget_again(|signal| is_of_timer(signal, &label));
                     self.queue.forget_timer(&label);
                     self.timers.cancel(&label);
                 }
@@ -326,7 +356,7 @@ impl Actor {
     fn metadata(&self, patch: &str) {
         // The engine has checked that it is an object.
         if let Ok(serde_json::Value::Object(patch)) = serde_json::from_str(patch) {
-            self.setup.facts.update(|known| known.metadata.extend(patch));
+            self.setup.facts.metadata(patch);
         }
     }
 }

@@ -41,8 +41,28 @@ impl Fetches {
         }
     }
 
-    /// Waits for a request to end. Never ends while none is under way.
-    pub(super) async fn next(&mut self) -> Option<Signal> {
+    /// Waits for a request to end. Never ends while none is under way. Safe to give up and call again.
+    pub(super) async fn next(&mut self) -> Signal {
+        loop {
+            if let Some(signal) = self.ended().await {
+                return signal;
+            }
+        }
+    }
+
+    /// Lets requests end, and tells nobody.
+    pub(super) async fn finish(mut self) {
+        while self.tasks.join_next().await.is_some() {}
+    }
+
+    /// Gives up all that is under way, and tells nobody.
+    pub(super) fn abandon(&mut self) {
+        self.labels.clear();
+        self.tasks.abort_all();
+    }
+
+    /// One that ended; `None` when it was cancelled before.
+    async fn ended(&mut self) -> Option<Signal> {
         match self.tasks.join_next_with_id().await {
             None => std::future::pending().await,
             Some(Ok((id, outcome))) => {

@@ -34,6 +34,13 @@ impl Queue {
         }
     }
 
+    /// Labels of requests whose end is not told yet.
+    pub(super) fn fetched(&self) -> impl Iterator<Item = &String> {
+        self.signals
+            .iter()
+            .filter_map(|signal| if let Signal::Fetched { label, .. } = signal { Some(label) } else { None })
+    }
+
     /// Room for another message: one call's worth waits at most.
     pub(super) fn has_room(&self) -> bool {
         self.signals.len() < CALL_SIGNALS_MAX && self.bytes < CALL_SIGNAL_BYTES_MAX
@@ -68,23 +75,36 @@ impl Queue {
     }
 
     /// The socket of this label was replaced or closed by the connector: what it still had to say is taken back.
-    pub(super) fn forget_socket(&mut self, of: &str) {
-        self.retain(|signal| match signal {
-            Signal::Opened(label) | Signal::Held(label) | Signal::Flowing(label) => label != of,
-            Signal::Message { label, .. } | Signal::Closed { label, .. } => label != of,
-            _ => true,
-        });
+    /// Whether its end was among it.
+    pub(super) fn forget_socket(&mut self, of: &str) -> bool {
+        let ended = self.signals.iter().any(|signal| matches!(signal, Signal::Closed { label, .. } if label == of));
+        self.retain(|signal| !is_of_socket(signal, of));
+        ended
     }
 
     /// The timer of this label was replaced or cancelled.
     pub(super) fn forget_timer(&mut self, of: &str) {
-        self.retain(|signal| !matches!(signal, Signal::Elapsed(label) if label == of));
+        self.retain(|signal| !is_of_timer(signal, of));
     }
 
     fn retain(&mut self, keep: impl Fn(&Signal) -> bool) {
         self.signals.retain(keep);
         self.bytes = self.signals.iter().map(Signal::weight).sum();
     }
+}
+
+/// Whether a signal is about the socket of this label.
+pub(super) fn is_of_socket(signal: &Signal, of: &str) -> bool {
+    match signal {
+        Signal::Opened(label) | Signal::Held(label) | Signal::Flowing(label) => label == of,
+        Signal::Message { label, .. } | Signal::Closed { label, .. } => label == of,
+        _ => false,
+    }
+}
+
+/// Whether a signal is about the timer of this label.
+pub(super) fn is_of_timer(signal: &Signal, of: &str) -> bool {
+    matches!(signal, Signal::Elapsed(label) if label == of)
 }
 
 #[cfg(test)]
@@ -120,7 +140,7 @@ mod tests {
         queue.push(message(5));
         queue.push(Signal::Elapsed("beat".into()));
         queue.push(Signal::Opened("b".into()));
-        queue.forget_socket("a");
+        assert!(!queue.forget_socket("a"));
         queue.forget_timer("beat");
         assert_eq!((queue.bytes, queue.take()), (0, vec![Signal::Opened("b".into())]));
     }

@@ -8,6 +8,7 @@ use jackfield_engine::egress::{Gate, Incoming, SocketReader, SocketWriter};
 use jackfield_model::Blob;
 use jackfield_model::session::Cause;
 use jackfield_model::wire::SocketRequest;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
@@ -76,7 +77,11 @@ impl Socket {
         if self.waiting.fetch_add(bytes, Ordering::Relaxed) + bytes > OUTGOING_BYTES_MAX.max(bytes) {
             return Err(Clogged);
         }
-        self.outgoing.try_send(Out::Frame { message, secrets }).map_err(|_| Clogged)
+        match self.outgoing.try_send(Out::Frame { message, secrets }) {
+            // It has ended, and says why behind what it still had to say.
+            Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(Clogged),
+        }
     }
 
     /// Closes with this code after what is queued, in the background and not for longer than `patience`.

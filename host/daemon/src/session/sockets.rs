@@ -82,10 +82,13 @@ impl Sockets {
 
     /// Closes a socket as the connector asked, and tells it so.
     pub(super) fn close(&mut self, label: &str, code: Option<u16>, reason: String, queue: &mut Queue) {
-        let Some(slot) = self.slots.remove(label) else { return };
-        queue.forget_socket(label);
+        let ended = queue.forget_socket(label);
+        let slot = self.slots.remove(label);
+        if slot.is_none() && !ended {
+            return;
+        }
         self.facts.update(|known| known.sockets.remove(label));
-        if let Some(code) = code {
+        if let (Some(slot), Some(code)) = (slot, code) {
             self.closing.retain(|task| !task.is_finished());
             self.closing.push(slot.socket.close(code, reason, CLOSE_PATIENCE));
         }

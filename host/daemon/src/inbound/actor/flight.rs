@@ -74,6 +74,7 @@ impl Actor {
         let checkpoint = match checkpoint {
             None => None,
             Some((candidate, Ok(true))) => {
+                self.full = false;
                 self.shared.checkpoint_stored(candidate.count);
                 None
             }
@@ -99,6 +100,7 @@ impl Actor {
             // Rows of a repeated batch have ids that are not known here; they come back as leftovers, where dedupe swallows them.
             Some(Ok(Commit::Repeated)) => {
                 self.ground.count += 1;
+                self.full = false;
                 self.settle(cut, &[]);
                 None
             }
