@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 use jackfield_model::limits::{CALL_SIGNAL_BYTES_MAX, CALL_SIGNALS_MAX};
 use jackfield_model::session::Signal;
 
-/// Marks in one signal. They are short; this is a quarter of a megabyte at the very most.
-const MARKS_MAX: usize = 1_024;
+/// Marks in one signal. A connector may answer each with a frame of its own, and so with an effect: with a full batch of
+/// signals beside them there is room for that below the ceiling of one call's effects.
+const MARKS_MAX: usize = 64;
 
 /// What has happened and was not told yet, oldest first.
 #[derive(Default)]
@@ -132,6 +133,18 @@ mod tests {
         queue.marks(vec!["1".into()]);
         queue.marks(vec!["2".into(), "3".into()]);
         assert_eq!(queue.take(), [Signal::Committed(vec!["1".into(), "2".into(), "3".into()]), message(1)]);
+    }
+
+    #[test]
+    fn marks_come_in_portions_that_can_be_answered_one_by_one() {
+        let mut queue = Queue::default();
+        queue.marks((0..150).map(|n| n.to_string()).collect());
+        let portions: Vec<usize> = std::iter::from_fn(|| match queue.take().as_slice() {
+            [Signal::Committed(marks)] => Some(marks.len()),
+            _ => None,
+        })
+        .collect();
+        assert_eq!(portions, [64, 64, 22]);
     }
 
     #[test]

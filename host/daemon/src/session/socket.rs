@@ -12,8 +12,9 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
-/// Frames that may wait to be written. A connector sends a beat now and then; what fills this does not reach the platform.
-const OUTGOING_FRAMES_MAX: usize = 256;
+/// Frames that may wait to be written: many full calls of acknowledgements, so that only a platform that does not read fills
+/// it, never a writer that was not scheduled for a moment.
+const OUTGOING_FRAMES_MAX: usize = 4_096;
 /// Bytes that may wait to be written, likewise.
 const OUTGOING_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes read and not told yet, over the frames of one socket. A single larger frame still gets through alone.
