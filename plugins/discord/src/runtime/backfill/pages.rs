@@ -13,6 +13,7 @@ use crate::runtime::backoff::Backoff;
 use crate::runtime::host::Host;
 use crate::runtime::lane::Lane;
 use crate::runtime::machine::{Machine, Step};
+use crate::runtime::state::Phase;
 use crate::runtime::{rest, timer};
 use crate::wire::Id;
 
@@ -215,7 +216,11 @@ impl Machine {
                 self.fetch_page(Active { waiting: false, ..active }, host)?;
             }
         }
-        self.fetch_pages(host)
+        // What a cold start put back waits for the session to be up, also for an instance that comes after it.
+        if matches!(self.state.phase, Phase::Ready) || !self.state.backfill.active.is_empty() {
+            self.fetch_pages(host)?;
+        }
+        Ok(())
     }
 }
 
