@@ -121,7 +121,7 @@ impl Inbound {
     /// Starts it: what waits in the inbox is taken up first.
     #[must_use]
     pub fn start(setup: Setup) -> Self {
-        // Unbounded by itself; bounded by `pressure`, which the session obeys before every call, and the effects of one call.
+        // Unbounded by itself; bounded by `overload`, which the session obeys before every call, and the effects of one call.
         let (commands, received) = mpsc::unbounded_channel();
         let shared = Arc::new(progress::Shared::default());
         let state = Arc::new(StateMap::new(setup.connection.clone(), setup.stores.state.clone()));
