@@ -1,4 +1,4 @@
-//! Names of things: connections, contact spaces, component digests, generations.
+//! Names of things: connections, contact spaces, component digests, generations, executions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use crate::clock::Timestamp;
 
 /// Longest connection id or contact space, in bytes. They stand in file names, keys and log lines.
 pub const NAME_BYTES_MAX: usize = 64;
@@ -21,6 +23,9 @@ pub enum InvalidId {
     /// Not `sha256:` and 64 hexadecimal digits.
     #[error("`{0}` is not a digest: write `sha256:` followed by 64 lower-case hexadecimal digits")]
     Digest(String),
+    /// Not 32 hexadecimal digits.
+    #[error("`{0}` is not the id of an execution: they have 32 lower-case hexadecimal digits")]
+    Execution(String),
 }
 
 macro_rules! name {
@@ -154,6 +159,69 @@ impl fmt::Display for Generation {
     }
 }
 
+/// One execution of an action, for ever. The time in milliseconds comes first and randomness after it, as in a UUID of
+/// version 7 (RFC 9562), so ids sort by when they were made. 32 lower-case hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ExecutionId(u128);
+
+impl ExecutionId {
+    /// The id of an execution that began then. `random` has to be: 74 bits of it count.
+    #[must_use]
+    pub fn new(at: Timestamp, random: u128) -> Self {
+        const VERSION: u128 = 0x7 << 76;
+        const VARIANT: u128 = 0b10 << 62;
+        const RANDOM: u128 = (0xfff << 64) | ((1 << 62) - 1);
+        Self((u128::from(at.0) << 80) | VERSION | VARIANT | (random & RANDOM))
+    }
+
+    /// As a number: sorts as the ids do.
+    #[must_use]
+    pub fn to_be_bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    /// From what [`Self::to_be_bytes`] gave.
+    #[must_use]
+    pub fn from_be_bytes(bytes: [u8; 16]) -> Self {
+        Self(u128::from_be_bytes(bytes))
+    }
+}
+
+impl FromStr for ExecutionId {
+    type Err = InvalidId;
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let digits = text.len() == 32 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        let id = digits.then(|| u128::from_str_radix(text, 16).ok()).flatten();
+        id.map(Self).ok_or_else(|| InvalidId::Execution(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for ExecutionId {
+    type Error = InvalidId;
+    fn try_from(text: String) -> Result<Self, InvalidId> {
+        text.parse()
+    }
+}
+
+impl From<ExecutionId> for String {
+    fn from(id: ExecutionId) -> String {
+        id.to_string()
+    }
+}
+
+impl fmt::Display for ExecutionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for ExecutionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,6 +242,22 @@ mod tests {
         assert_eq!(digest.to_string().parse(), Ok(digest));
         for bad in ["", "sha256:", "sha256:00", &digest.hex(), &digest.to_string().to_uppercase()] {
             assert!(bad.parse::<Digest>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn executions_sort_by_time_and_round_trip() {
+        let id = |at, random| ExecutionId::new(Timestamp(at), random);
+        assert!(id(1, u128::MAX) < id(2, 0));
+        assert_ne!(id(1, 1), id(1, 2));
+        let id = id(1_770_000_000_000, 0x1234_5678_9abc_def0);
+        assert_eq!(id.to_string().parse(), Ok(id));
+        assert_eq!(ExecutionId::from_be_bytes(id.to_be_bytes()), id);
+        // Version 7, variant 10.
+        assert_eq!(&id.to_string()[12..13], "7");
+        assert!(matches!(&id.to_string()[16..17], "8" | "9" | "a" | "b"));
+        for bad in ["", "0", &"G".repeat(32), &"A".repeat(32), &"0".repeat(33)] {
+            assert!(bad.parse::<ExecutionId>().is_err(), "{bad}");
         }
     }
 }

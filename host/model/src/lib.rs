@@ -7,6 +7,7 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "tests")
 )]
 
+pub mod action;
 pub mod clock;
 pub mod contact;
 pub mod descriptor;
@@ -16,6 +17,7 @@ pub mod fault;
 pub mod fence;
 pub mod id;
 pub mod limits;
+pub mod semantics;
 pub mod session;
 pub mod wire;
 
@@ -24,4 +26,4 @@ pub use dispatch::{Blob, Dispatch, Transport};
 pub use event::{Event, Location, PlatformId, Recurrence, Sender, Subject};
 pub use fault::Fault;
 pub use fence::{Epoch, Fence, Token};
-pub use id::{ConnectionId, Digest, Generation, InvalidId, Space};
+pub use id::{ConnectionId, Digest, ExecutionId, Generation, InvalidId, Space};
