@@ -97,14 +97,12 @@ impl Bench {
             connection: id,
             config: r#"{"start":"wait"}"#.into(),
             gate,
-            secrets: Arc::new(Secrets::default()),
             state,
-            starts: Arc::new(Unlimited),
             rights: Rights { state_bytes: 64 * 1024 },
             log: self.log.clone(),
             generation: Generation(1),
         };
-        Instance::new(&self.component, host, self.limits).await
+        Instance::new(&self.component, host, Arc::new(Unlimited), self.limits).await
     }
 
     /// What was logged so far.

@@ -73,9 +73,15 @@ impl Cell {
         store.set_hostcall_fuel(TRANSFER_BYTES_MAX);
         store.set_max_component_handles(handles as usize);
         let ticks = engine.clone();
-        store.epoch_deadline_callback(move |store| {
-            if ticks.ticks() >= store.data().deadline {
-                return Err(Stop::Deadline(store.data().limits.call).into());
+        store.epoch_deadline_callback(move |mut store| {
+            let guest = store.data_mut();
+            if ticks.ticks() >= guest.deadline {
+                return Err(Stop::Deadline(guest.limit).into());
+            }
+            // Reached only while the guest itself runs: what it waits for in the host does not count.
+            guest.busy += 1;
+            if guest.busy > ticks_of(guest.limits.call) {
+                return Err(Stop::Busy(guest.limits.call).into());
             }
             // Tokio's own yield lets timers and sockets be served before this task runs again.
             Ok(UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now())))
@@ -114,10 +120,8 @@ impl Cell {
         }
         self.state = State::Running;
         self.calls += 1;
-        // One more: the first tick may come at once.
-        let ticks = u64::try_from(limit.as_millis().div_ceil(TICK.as_millis()) + 1).unwrap_or(u64::MAX);
-        let deadline = self.engine.ticks().saturating_add(ticks);
-        self.store.data_mut().begin(phase, deadline);
+        let deadline = self.engine.ticks().saturating_add(ticks_of(limit));
+        self.store.data_mut().begin(phase, limit, deadline);
         self.store.set_epoch_deadline(1);
         Ok(())
     }
@@ -155,6 +159,11 @@ impl Cell {
         let guest = self.store.data_mut();
         guest.handles() >= guest.limits.handles as usize * HANDLES_REPLACE_PERCENT / 100
     }
+}
+
+/// Ticks in this time, and one more: the first may come at once.
+fn ticks_of(time: Duration) -> u64 {
+    u64::try_from(time.as_millis().div_ceil(TICK.as_millis()) + 1).unwrap_or(u64::MAX)
 }
 
 /// The cause first, then where it happened.

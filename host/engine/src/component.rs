@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use jackfield_contract::exports;
 use jackfield_model::Digest;
+use jackfield_model::action::ActionSpec;
 use jackfield_model::descriptor::Descriptor;
 use wasmtime::component::InstancePre;
 
@@ -22,6 +23,7 @@ pub(crate) struct Inner {
     pub(crate) indices: Indices,
     pub(crate) descriptor: Descriptor,
     pub(crate) namespace: Arc<str>,
+    pub(crate) actions: Vec<ActionSpec>,
     pub(crate) facts: Facts,
 }
 
@@ -81,6 +83,13 @@ impl Component {
     #[must_use]
     pub fn descriptor(&self) -> &Descriptor {
         &self.0.descriptor
+    }
+
+    /// What can be done with it, as it says itself: the form is checked, schemas are not compiled. Empty where it exports
+    /// no `action`.
+    #[must_use]
+    pub fn actions(&self) -> &[ActionSpec] {
+        &self.0.actions
     }
 
     /// What it exports.

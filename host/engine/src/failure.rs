@@ -68,6 +68,8 @@ impl CallFailure {
 pub(crate) enum Stop {
     #[error("still running after {} ms", .0.as_millis())]
     Deadline(Duration),
+    #[error("computed for more than {} ms", .0.as_millis())]
+    Busy(Duration),
     #[error("used up its {which}: at most {limit} in one call")]
     Budget { which: &'static str, limit: usize },
     #[error("`{import}` can't be called in {phase}")]
@@ -117,7 +119,7 @@ pub(crate) fn two_roads<T, U: From<T>, F: From<Fault>>(outcome: Result<T, Refusa
 pub(crate) fn kind_of(error: &wasmtime::Error, memory_refused: bool) -> FailureKind {
     if let Some(stop) = error.downcast_ref::<Stop>() {
         return match stop {
-            Stop::Deadline(_) => FailureKind::Deadline,
+            Stop::Deadline(_) | Stop::Busy(_) => FailureKind::Deadline,
             Stop::Budget { which, .. } => FailureKind::Budget { which },
             Stop::Phase { .. } | Stop::Exit(_) | Stop::Misuse { .. } => FailureKind::Trap,
         };

@@ -2,7 +2,7 @@
 //!
 //! A component is checked, compiled in a child process, cached under a MAC and asked who it is ([`Engine::load`]); a
 //! [`transform::Pool`] turns dispatches into events; a [`runtime::Instance`] is the guest of one session and answers with
-//! effects that the session performs. A guest can't take more time, memory or anything else than it is given, and nothing
+//! effects that the session performs; an [`action::Pool`] makes calls of the platform. A guest can't take more time, memory or anything else than it is given, and nothing
 //! that it does ends the host: every call comes back as a value or as a [`CallFailure`].
 //!
 //! Nothing here decides when a guest is called, stores what it says, or knows what a platform is.
@@ -11,6 +11,7 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "tests")
 )]
 
+pub mod action;
 mod cache;
 pub mod capability;
 mod cell;

@@ -13,6 +13,8 @@ pub(crate) enum Phase {
     /// `start` and `handle`.
     Runtime,
     Checkpoint,
+    /// `action.run`.
+    Action,
 }
 
 impl Phase {
@@ -23,20 +25,20 @@ impl Phase {
             Self::Transform => "transform",
             Self::Runtime => "runtime",
             Self::Checkpoint => "runtime.checkpoint",
+            Self::Action => "action",
         }
     }
 }
 
-/// Where an import may be called. The executor and the webhook ingress bring their phases with them; until then what is
-/// theirs alone may be called nowhere.
+/// Where an import may be called. The webhook ingress brings its phase with it.
 pub(crate) type Phases = &'static [Phase];
 
 /// In `runtime`, `webhook` and `action`.
-pub(crate) const ANY_SIDE_EFFECT: Phases = &[Phase::Runtime];
+pub(crate) const ANY_SIDE_EFFECT: Phases = &[Phase::Runtime, Phase::Action];
 /// In `runtime` only.
 pub(crate) const RUNTIME: Phases = &[Phase::Runtime];
 /// In `webhook` and `action`.
-pub(crate) const OUTBOUND: Phases = &[];
+pub(crate) const OUTBOUND: Phases = &[Phase::Action];
 
 /// One call: what it is, and how often it has called back.
 #[derive(Debug)]

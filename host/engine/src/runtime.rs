@@ -23,26 +23,22 @@ use crate::guest::Guest;
 use crate::limits::{CHECKPOINT_BYTES_MAX, GuestLimits};
 use crate::log::LogSink;
 use crate::phase::Phase;
-use crate::secret::Secrets;
 
 const START: &str = "runtime.start";
 const HANDLE: &str = "runtime.handle";
 const CHECKPOINT: &str = "runtime.checkpoint";
 
-/// The connection behind a session's calls.
+/// The connection behind a call.
+#[derive(Clone)]
 pub struct Host {
     /// Its name.
     pub connection: ConnectionId,
     /// Its configuration, valid against the connector's schema.
     pub config: Arc<str>,
-    /// Its door to the network.
+    /// Its door to the network, which also holds its secrets.
     pub gate: Gate,
-    /// Its secrets, for signatures.
-    pub secrets: Arc<Secrets>,
     /// Its durable map.
     pub state: Arc<dyn Map>,
-    /// Its start budget.
-    pub starts: Arc<dyn Starts>,
     /// What else it may do.
     pub rights: Rights,
     /// Where its lines go.
@@ -97,15 +93,20 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Makes an instance. Nothing of the contract is called yet.
+    /// Makes an instance of this connection, whose credential has this start budget. Nothing of the contract is called yet.
     ///
     /// # Errors
     /// Its initialisers failed; or `Refused`: no `runtime`, no room, or the engine is not healthy.
-    pub async fn new(component: &Component, host: Host, limits: GuestLimits) -> Result<Self, CallFailure> {
+    pub async fn new(
+        component: &Component,
+        host: Host,
+        starts: Arc<dyn Starts>,
+        limits: GuestLimits,
+    ) -> Result<Self, CallFailure> {
         let indices = component.0.indices.runtime.as_ref();
         let indices = indices.ok_or_else(|| CallFailure::refused(START, "the component does not export `runtime`"))?;
         let clock = Arc::clone(component.engine().clock());
-        let guest = Guest::session(limits, clock, component.namespace(), host);
+        let guest = Guest::session(limits, clock, component.namespace(), host, starts);
         let mut cell = Cell::new(component, guest, limits.call).await?;
         let guest = cell.interface(|store, instance| indices.load(store, instance))?;
         Ok(Self { cell, guest, limit: limits.call })

@@ -31,7 +31,7 @@ const STATE: &str = r#"(import "jackfield:connector/state@0.1.0" "get" (func $ge
     (import "jackfield:connector/state@0.1.0" "set" (func $set (param i32 i32 i32 i32 i32 i32)))"#;
 
 async fn instance(wat: &str, fakes: &Fakes) -> Instance {
-    Instance::new(&load(wat).await, fakes.host(), limits()).await.unwrap()
+    Instance::new(&load(wat).await, fakes.host(), Arc::new(fakes.clone()), limits()).await.unwrap()
 }
 
 fn context() -> StartContext {

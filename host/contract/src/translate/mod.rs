@@ -1,5 +1,6 @@
 //! Contract types into plain types and back. What can't go wrong is a `From`; nothing here refuses.
 
+mod action;
 mod blob;
 mod connector;
 mod contacts;
@@ -10,6 +11,7 @@ mod wire;
 
 use std::time::Duration;
 
+pub use action::ActionCall;
 pub use contacts::reference;
 pub use event::{Lent, lent};
 pub use session::{Signals, StartContext};

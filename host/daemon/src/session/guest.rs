@@ -30,7 +30,9 @@ impl Guest {
     /// A fresh instance.
     pub(super) async fn instantiate(setup: &Setup) -> Result<Self, CallFailure> {
         let (host, limits) = surroundings(setup);
-        Instance::new(&setup.spec.component, host, limits).await.map(|instance| Self(Box::new(instance)))
+        Instance::new(&setup.spec.component, host, setup.starts.clone(), limits)
+            .await
+            .map(|instance| Self(Box::new(instance)))
     }
 
     /// Whether it leaks handles and comes close to its ceiling.
@@ -57,9 +59,9 @@ impl Guest {
     /// A fresh instance, and `start` on it.
     pub(super) fn restart(setup: &Setup, context: StartContext, view: View) -> Call {
         let (host, limits) = surroundings(setup);
-        let component = setup.spec.component.clone();
+        let (component, starts) = (setup.spec.component.clone(), setup.starts.clone());
         Box::pin(async move {
-            match Instance::new(&component, host, limits).await {
+            match Instance::new(&component, host, starts, limits).await {
                 Ok(mut instance) => {
                     let done = instance.start(context, view).await;
                     Ended::Started(Self(Box::new(instance)), done)
@@ -76,9 +78,7 @@ fn surroundings(setup: &Setup) -> (Host, GuestLimits) {
         connection: spec.id.clone(),
         config: spec.config.clone(),
         gate: spec.gate.clone(),
-        secrets: spec.secrets.clone(),
         state: setup.inbound.state().clone(),
-        starts: setup.starts.clone(),
         rights: Rights { state_bytes: spec.state_bytes },
         log: spec.log.clone(),
         generation: spec.generation,

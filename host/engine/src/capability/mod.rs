@@ -15,6 +15,7 @@ pub mod state;
 
 use wasmtime::component::Linker;
 
+use crate::action::Outbound;
 use crate::failure::Stop;
 use crate::guest::Guest;
 use crate::runtime::Host;
@@ -30,6 +31,11 @@ pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     session::link(linker)?;
     signatures::link(linker)?;
     state::link(linker)
+}
+
+/// What only `webhook` and `action` have.
+fn outbound<'a>(outbound: Option<&'a Outbound>, import: &'static str) -> Result<&'a Outbound, Stop> {
+    outbound.ok_or_else(|| Stop::misuse(import, "there is no way out behind this call"))
 }
 
 /// The connection that a call is for. Every phase that admits a capability has one.

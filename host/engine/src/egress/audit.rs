@@ -6,6 +6,8 @@
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jackfield_model::clock::{Monotonic, SharedClock};
@@ -30,7 +32,7 @@ pub(super) struct Line<'a> {
     pub(super) sent: usize,
     pub(super) received: usize,
     /// The request may have reached the platform.
-    pub(super) left: bool,
+    pub(super) left: Departed,
     /// There was a secret in what came back.
     pub(super) masked: bool,
     watch: Stopwatch,
@@ -78,7 +80,7 @@ impl<'a> Line<'a> {
             status: None,
             sent: 0,
             received: 0,
-            left: false,
+            left: Departed::default(),
             masked: false,
             watch: Stopwatch::new(clock),
             written: false,
@@ -107,7 +109,7 @@ impl<'a> Line<'a> {
         add(&self.tally.masked, usize::from(self.masked));
         let (connection, what, origin) = (self.connection.as_str(), self.what, clean(&self.origin, self.mask));
         let (address, status) = (self.peer.map(tracing::field::display), self.status);
-        let (sent, received, masked) = (if self.left { self.sent } else { 0 }, self.received, self.masked);
+        let (sent, received, masked) = (if self.left.get() { self.sent } else { 0 }, self.received, self.masked);
         let duration_ms = self.watch.elapsed().as_millis();
         let reason = clean(reason, self.mask);
         if decision == "allow" {
@@ -128,11 +130,28 @@ impl Drop for Line<'_> {
     fn drop(&mut self) {
         if !self.written {
             let failure = Failure {
-                fault: if self.left { Fault::Cancelled } else { Fault::Unavailable(None) },
+                fault: if self.left.get() { Fault::Cancelled } else { Fault::Unavailable(None) },
                 reason: "nobody waited for it any more".to_owned(),
             };
             self.failed(&failure);
         }
+    }
+}
+
+/// Whether a request may have reached the platform, as of now. Clones say the same, so whoever stops waiting for a request
+/// still knows.
+#[derive(Clone, Debug, Default)]
+pub struct Departed(Arc<AtomicBool>);
+
+impl Departed {
+    /// It may have.
+    #[must_use]
+    pub fn get(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set(&self, left: bool) {
+        self.0.store(left, Ordering::Release);
     }
 }
 

@@ -16,7 +16,7 @@ use jackfield_model::wire::HttpResponse;
 use jackfield_model::{Blob, Fault};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::audit::Failure;
+use super::audit::{Departed, Failure};
 use super::ceilings::Ceilings;
 use super::check::Plan;
 use super::wire::Wire;
@@ -60,7 +60,7 @@ pub(super) async fn send(
     wire: Wire,
     request: Request<Full<Bytes>>,
     ceilings: &Ceilings,
-    left: &mut bool,
+    left: &Departed,
 ) -> Result<Answer, Failure> {
     let (mut sender, connection) = http1::Builder::new()
         .max_headers(ceilings.headers)
@@ -73,7 +73,7 @@ pub(super) async fn send(
         // How it ended is told by the request.
         let _ = connection.with_upgrades().await;
     }));
-    *left = true;
+    left.set(true);
     match sender.try_send_request(request).await {
         Ok(response) => Ok(Answer { response, connection }),
         Err(mut error) => {
@@ -81,7 +81,7 @@ pub(super) async fn send(
             let unsent = error.take_message().is_some();
             let reason = format!("send the request: {}", chain(&error.into_error()));
             if unsent {
-                *left = false;
+                left.set(false);
                 return Err(Failure::unavailable(reason));
             }
             Err(Failure::unknown("the answer was lost", reason))

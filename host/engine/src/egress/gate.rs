@@ -10,7 +10,7 @@ use jackfield_model::{Blob, ConnectionId, Fault};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-use super::audit::{Failure, Line};
+use super::audit::{Departed, Failure, Line};
 use super::ceilings::Ceilings;
 use super::check::{Plan, Rights};
 use super::dial::{DialError, Dialler};
@@ -125,12 +125,22 @@ impl Gate {
     /// As `check_http`; `Unavailable` when nothing had left, `Unknown` when it may have been done, `Exhausted` when too
     /// many requests wait already.
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Fault> {
+        self.send_noting(request, Departed::default()).await
+    }
+
+    /// As [`Self::send`], and says in `departed` whether the request may have reached the platform, also to those who drop
+    /// the future.
+    ///
+    /// # Errors
+    /// As `send`.
+    pub async fn send_noting(&self, request: HttpRequest, departed: Departed) -> Result<HttpResponse, Fault> {
         let inner = &self.inner;
         let Held { policy, secrets } = inner.held();
         let mask = secrets.mask();
         let mut line = inner.line(request.method.as_str(), &mask);
         line.origin = shown_origin(&request.url);
         line.sent = request.body.len();
+        line.left = departed;
         let limit = request.timeout.min(inner.ceilings.time);
 
         let work = async {
@@ -141,11 +151,11 @@ impl Gate {
             let wire = inner.dial(&plan, &mut line).await?;
             // The last step before it leaves: everything has been checked.
             let filled = exchange::build(&plan, &secrets)?;
-            let answer = exchange::send(wire, filled, &inner.ceilings, &mut line.left).await?;
+            let answer = exchange::send(wire, filled, &inner.ceilings, &line.left).await?;
             line.status = Some(answer.response.status().as_u16());
             answer.collect(inner.ceilings.response_bytes, &mask, &mut line.masked).await
         };
-        let outcome = timeout(limit, work).await.unwrap_or_else(|_| Err(late(line.left, limit)));
+        let outcome = timeout(limit, work).await.unwrap_or_else(|_| Err(late(line.left.get(), limit)));
         inner.settle(line, outcome)
     }
 
@@ -253,7 +263,7 @@ impl Inner {
 
     /// Writes the line and counts.
     fn settle(&self, mut line: Line<'_>, outcome: Result<HttpResponse, Failure>) -> Result<HttpResponse, Fault> {
-        if line.left {
+        if line.left.get() {
             add(&self.tally.sent, line.sent);
         }
         match outcome {

@@ -32,6 +32,7 @@ mod tls;
 mod upgrade;
 mod wire;
 
+pub use self::audit::Departed;
 pub use self::ceilings::Ceilings;
 pub use self::gate::{Gate, GateConfig};
 pub use self::origin::{Destination, Origin, OriginError, Scheme};

@@ -53,7 +53,7 @@ pub(super) async fn open(gate: &Arc<Inner>, request: &SocketRequest) -> Result<S
         let key = STANDARD.encode(rand::random::<[u8; 16]>());
         let mut upgrade = exchange::build(&plan, &secrets)?;
         ask(upgrade.headers_mut(), &key, &request.subprotocols)?;
-        let answer = exchange::send(wire, upgrade, &gate.ceilings, &mut line.left).await?;
+        let answer = exchange::send(wire, upgrade, &gate.ceilings, &line.left).await?;
         line.status = Some(answer.response.status().as_u16());
         if answer.response.status() != StatusCode::SWITCHING_PROTOCOLS {
             return Err(refused(answer, gate.ceilings.refusal_bytes, &mask, &mut line.masked).await);
@@ -62,7 +62,7 @@ pub(super) async fn open(gate: &Arc<Inner>, request: &SocketRequest) -> Result<S
         let (wire, early) = answer.upgrade().await?;
         socket::begin(gate, plan.destination, place, wire, early).await.map_err(Refusal::from)
     };
-    let outcome = timeout(limit, work).await.unwrap_or_else(|_| Err(late(line.left, limit).into()));
+    let outcome = timeout(limit, work).await.unwrap_or_else(|_| Err(late(line.left.get(), limit).into()));
     settle(line, outcome)
 }
 

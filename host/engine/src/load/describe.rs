@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use jackfield_model::action::ActionSpec;
 use jackfield_model::descriptor::{Ask, Descriptor, Exclusive};
 
+use super::actions;
 use super::error::LoadError;
 use crate::cell::{Cell, bounded};
 use crate::component::{Component, Inner};
@@ -19,13 +21,13 @@ const EXPORT: &str = "connector.describe";
 const ID_BYTES_MAX: usize = 64;
 
 /// Longest text for people, in bytes.
-const TEXT_BYTES_MAX: usize = 4 * 1024;
+pub(super) const TEXT_BYTES_MAX: usize = 4 * 1024;
 
 /// Longest configuration schema, in bytes.
-const SCHEMA_BYTES_MAX: usize = 256 * 1024;
+pub(super) const SCHEMA_BYTES_MAX: usize = 256 * 1024;
 
 /// Most entries of each list. No connector comes near.
-const ENTRIES_MAX: usize = 64;
+pub(super) const ENTRIES_MAX: usize = 64;
 
 /// What stands in a component before it was asked.
 pub(super) fn none() -> Descriptor {
@@ -55,7 +57,7 @@ pub(super) async fn describe(component: Component) -> Result<Component, LoadErro
     let mut cell = Cell::new(&component, guest, limits.call).await?;
 
     let indices = &component.0.indices;
-    let connector = cell.interface(|store, instance| {
+    let interfaces = cell.interface(|store, instance| {
         if let Some(transform) = &indices.transform {
             transform.load(&mut *store, instance)?;
         }
@@ -65,17 +67,22 @@ pub(super) async fn describe(component: Component) -> Result<Component, LoadErro
         if let Some(webhook) = &indices.webhook {
             webhook.load(&mut *store, instance)?;
         }
-        if let Some(action) = &indices.action {
-            action.load(&mut *store, instance)?;
-        }
-        indices.connector.load(&mut *store, instance)
+        let action = indices.action.as_ref().map(|action| action.load(&mut *store, instance)).transpose()?;
+        Ok((indices.connector.load(&mut *store, instance)?, action))
     });
-    let connector = connector.map_err(|failure| LoadError::Contract(vec![failure.message]))?;
+    let (connector, action) = interfaces.map_err(|failure| LoadError::Contract(vec![failure.message]))?;
 
     cell.begin(EXPORT, Phase::Describe, limits.call)?;
     let returned = bounded(limits.call, connector.call_describe(&mut cell.store)).await;
     let descriptor = Descriptor::from(cell.end(EXPORT, returned)?);
-    let problems = problems(&descriptor);
+    let mut problems = problems(&descriptor);
+    let mut actions = Vec::new();
+    if let Some(action) = action {
+        cell.begin(actions::EXPORT, Phase::Describe, limits.call)?;
+        let returned = bounded(limits.call, action.call_describe(&mut cell.store)).await;
+        actions = cell.end(actions::EXPORT, returned)?.into_iter().map(ActionSpec::from).collect();
+        problems.extend(actions::problems(&actions));
+    }
     if !problems.is_empty() {
         return Err(LoadError::Descriptor(problems));
     }
@@ -83,7 +90,7 @@ pub(super) async fn describe(component: Component) -> Result<Component, LoadErro
     let inner = Arc::into_inner(component.0);
     let inner = inner.ok_or_else(|| LoadError::Host("the component is in use before it was described".to_owned()))?;
     let namespace = Arc::from(descriptor.id.as_str());
-    Ok(Component(Arc::new(Inner { descriptor, namespace, ..inner })))
+    Ok(Component(Arc::new(Inner { descriptor, namespace, actions, ..inner })))
 }
 
 /// All that breaks the contract.
@@ -171,7 +178,7 @@ fn secret_name(ask: &Ask) -> Option<&str> {
     }
 }
 
-fn is_id(id: &str) -> bool {
+pub(super) fn is_id(id: &str) -> bool {
     let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     id.len() <= ID_BYTES_MAX && id.bytes().next().is_some_and(|b| b.is_ascii_lowercase()) && id.bytes().all(inner)
 }

@@ -4,6 +4,7 @@
 //! Promised: nothing is compiled before the whole file is valid and every name in it is known; no import is ever stubbed; a
 //! file that is refused leaves nothing behind.
 
+mod actions;
 mod describe;
 mod error;
 mod file;
@@ -109,6 +110,7 @@ impl Engine {
             indices,
             descriptor: describe::none(),
             namespace: Arc::from(""),
+            actions: Vec::new(),
             facts,
         }));
         describe::describe(undescribed).await

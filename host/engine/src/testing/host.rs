@@ -50,7 +50,7 @@ impl Fakes {
         let gate = Gate::new(GateConfig {
             connection: "test".parse().unwrap(),
             policy: Policy::new(&origins, &origins, Vec::new()).unwrap(),
-            secrets: Arc::clone(&secrets),
+            secrets,
             ceilings: egress::Ceilings::default(),
             resolver,
             trust: Trust::new(Vec::new()).unwrap(),
@@ -60,9 +60,7 @@ impl Fakes {
             connection: "test".parse().unwrap(),
             config: Arc::from("{}"),
             gate,
-            secrets,
             state: Arc::new(self.clone()),
-            starts: Arc::new(self.clone()),
             rights: Rights { state_bytes: 100 },
             log: self.log(),
             generation: Generation(1),

@@ -1,4 +1,4 @@
-//! Looking up people. In `webhook` and `action` alone; nothing serves those yet, so every call is a trap that says so.
+//! Looking up people. In `webhook` and `action` alone.
 //!
 //! Promised: only live contacts of the connection's own space; the space is the host's, never the guest's.
 
@@ -9,7 +9,8 @@ use jackfield_model::Fault;
 use jackfield_model::contact::{Reference, Resolution};
 use wasmtime::component::{HasData, Linker};
 
-use crate::failure::{Refusal, Stop};
+use crate::action::Outbound;
+use crate::failure::Refusal;
 use crate::guest::Guest;
 use crate::phase::{Call, OUTBOUND};
 
@@ -19,7 +20,7 @@ pub trait Directory: Send + Sync {
     /// Whom a reference means.
     ///
     /// # Errors
-    /// `Denied` without the grant, `Unavailable` while the store is away.
+    /// `Unavailable` while the store is away.
     async fn resolve(&self, reference: &Reference) -> Result<Resolution, Fault>;
 }
 
@@ -27,14 +28,15 @@ pub trait Directory: Send + Sync {
 pub(super) struct ContactsView<'a> {
     call: &'a mut Call,
     namespace: &'a str,
-    directory: Option<&'a dyn Directory>,
+    outbound: Option<&'a Outbound>,
 }
 
 impl ContactsView<'_> {
     async fn resolve(&mut self, reference: &Reference) -> Result<Resolution, Refusal> {
         const IMPORT: &str = "contacts.resolve";
         self.call.admit(IMPORT, OUTBOUND)?;
-        let directory = self.directory.ok_or_else(|| Stop::misuse(IMPORT, "not served to this call"))?;
+        let directory = super::outbound(self.outbound, IMPORT)?.directory.as_ref();
+        let directory = directory.ok_or_else(|| Fault::Denied("contacts".to_owned()))?;
         Ok(directory.resolve(reference).await?)
     }
 }
@@ -49,6 +51,6 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     jackfield_contract::imports::contacts::add_to_linker::<_, HasContacts>(linker, |guest| ContactsView {
         call: &mut guest.call,
         namespace: &guest.namespace,
-        directory: guest.outbound.directory.as_deref(),
+        outbound: guest.outbound.as_ref(),
     })
 }

@@ -1,5 +1,4 @@
-//! HTTP that a call waits for. In `webhook` and `action` alone; nothing serves those yet, so every call is a trap that says
-//! so. A session has `session.fetch`.
+//! HTTP that a call waits for. In `webhook` and `action` alone. A session has `session.fetch`.
 //!
 //! Promised: every request goes through the egress gate; no redirect is followed; buckets are shared by every caller.
 
@@ -12,6 +11,8 @@ use jackfield_model::Fault;
 use jackfield_model::wire::{HttpRequest, HttpResponse};
 use wasmtime::component::{HasData, Linker};
 
+use crate::action::Outbound;
+use crate::effects::label;
 use crate::failure::{Refusal, Stop};
 use crate::guest::Guest;
 use crate::phase::{Call, OUTBOUND};
@@ -24,10 +25,10 @@ pub trait Client: Send + Sync {
     /// # Errors
     /// What the egress gate says: whether it happened is in the variant.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Fault>;
-    /// Asks for a place in a bucket, without waiting.
+    /// Asks for a place in a bucket. Waits only where the call has sent something already.
     ///
     /// # Errors
-    /// `Unavailable` when it is used up.
+    /// `Unavailable` when it is used up, or the call's time does not suffice; `Cancelled` when nobody waits any more.
     async fn reserve(&self, bucket: &str) -> Result<(), Fault>;
     /// What the platform says of a bucket.
     fn left(&self, bucket: &str, remaining: u32, resets_in: Duration);
@@ -36,13 +37,13 @@ pub trait Client: Send + Sync {
 /// What this import works on.
 pub(super) struct HttpView<'a> {
     call: &'a mut Call,
-    client: Option<&'a dyn Client>,
+    outbound: Option<&'a Outbound>,
 }
 
 impl<'a> HttpView<'a> {
     fn client(&mut self, import: &'static str) -> Result<&'a dyn Client, Stop> {
         self.call.admit(import, OUTBOUND)?;
-        self.client.ok_or_else(|| Stop::misuse(import, "not served to this call"))
+        Ok(super::outbound(self.outbound, import)?.client.as_ref())
     }
 
     async fn send(&mut self, request: HttpRequest) -> Result<HttpResponse, Refusal> {
@@ -50,11 +51,17 @@ impl<'a> HttpView<'a> {
     }
 
     async fn reserve(&mut self, bucket: &str) -> Result<(), Refusal> {
-        Ok(self.client("http.reserve")?.reserve(bucket).await?)
+        let client = self.client("http.reserve")?;
+        label("bucket", bucket)?;
+        Ok(client.reserve(bucket).await?)
     }
 
     fn left(&mut self, bucket: &str, remaining: u32, resets_in: Duration) -> Result<(), Stop> {
-        self.client("http.left")?.left(bucket, remaining, resets_in);
+        const IMPORT: &str = "http.left";
+        let client = self.client(IMPORT)?;
+        // Without a result there is no other way to say it.
+        label("bucket", bucket).map_err(|fault| Stop::misuse(IMPORT, fault.to_string()))?;
+        client.left(bucket, remaining, resets_in);
         Ok(())
     }
 }
@@ -68,6 +75,6 @@ impl HasData for HasHttp {
 pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     jackfield_contract::imports::http::add_to_linker::<_, HasHttp>(linker, |guest| HttpView {
         call: &mut guest.call,
-        client: guest.outbound.client.as_deref(),
+        outbound: guest.outbound.as_ref(),
     })
 }

@@ -43,7 +43,8 @@ impl HostGuard for LeaseView<'_> {
     }
 
     async fn drop(&mut self, guard: Resource<Guard>) -> wasmtime::Result<()> {
-        self.table.delete(ours(&guard))?;
+        let held = self.table.delete(ours(&guard))?;
+        held.free().await;
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
-//! Short critical sections. In `webhook` and `action` alone; nothing serves those yet, so every call is a trap that says so.
+//! Short critical sections. In `webhook` and `action` alone.
 //!
-//! Promised: a guard is freed when it is dropped, lapses, or at the end of the export that acquired it, a trap included:
-//! guards live in the store, and a store that failed is thrown away. The key is private to the connection.
+//! Promised: a guard is freed when it is dropped or lapses; whoever made the [`Locks`] of a call frees what is left at its
+//! end, a trap included. The key is private to the connection.
 
 mod host;
 
@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use jackfield_model::Fault;
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 
+use crate::action::Outbound;
 use crate::failure::{Refusal, Stop};
 use crate::guest::Guest;
 use crate::limits::LABEL_BYTES_MAX;
@@ -28,11 +29,11 @@ pub trait Locks: Send + Sync {
     /// Takes a lock, or says at once that somebody else holds it.
     ///
     /// # Errors
-    /// `Denied` without the grant, `Unavailable` while the store is away.
+    /// `Unavailable` while the store is away, `Exhausted` when the connection holds too many.
     async fn try_acquire(&self, key: &str, ttl: Duration) -> Result<Option<Arc<dyn Held>>, Fault>;
 }
 
-/// A lock that is held. Dropping the last reference frees it.
+/// A lock that is held.
 #[async_trait]
 pub trait Held: Send + Sync {
     /// Grows with every grant of the same key.
@@ -42,13 +43,15 @@ pub trait Held: Send + Sync {
     /// # Errors
     /// `Unavailable` when it is not ours any more or the store is away.
     async fn renew(&self, ttl: Duration) -> Result<(), Fault>;
+    /// Gives it back: the guest dropped it. One that is not ours any more stays as it is.
+    async fn free(&self);
 }
 
 /// What this import works on.
 pub(super) struct LeaseView<'a> {
     call: &'a mut Call,
     table: &'a mut ResourceTable,
-    locks: Option<&'a dyn Locks>,
+    outbound: Option<&'a Outbound>,
 }
 
 impl LeaseView<'_> {
@@ -59,7 +62,8 @@ impl LeaseView<'_> {
             return Err(Fault::Invalid(format!("key: use 1 to {LABEL_BYTES_MAX} bytes")).into());
         }
         let ttl = checked(ttl)?;
-        let locks = self.locks.ok_or_else(|| Stop::misuse(IMPORT, "not served to this call"))?;
+        let locks = super::outbound(self.outbound, IMPORT)?.locks.as_ref();
+        let locks = locks.ok_or_else(|| Fault::Denied("lease".to_owned()))?;
         let Some(held) = locks.try_acquire(key, ttl).await? else { return Ok(None) };
         let guard = self.table.push(held).map_err(|error| Stop::misuse(IMPORT, error.to_string()))?;
         Ok(Some(guard))
@@ -87,6 +91,6 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     jackfield_contract::imports::lease::add_to_linker::<_, HasLease>(linker, |guest| LeaseView {
         call: &mut guest.call,
         table: &mut guest.table,
-        locks: guest.outbound.locks.as_deref(),
+        outbound: guest.outbound.as_ref(),
     })
 }

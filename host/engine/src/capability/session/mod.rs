@@ -43,6 +43,7 @@ pub(super) struct SessionView<'a> {
     log: &'a LogSink,
     clock: &'a SharedClock,
     host: Option<&'a Host>,
+    starts: Option<&'a dyn Starts>,
 }
 
 impl<'a> SessionView<'a> {
@@ -135,8 +136,10 @@ impl<'a> SessionView<'a> {
     }
 
     async fn spend_start(&mut self) -> Result<(), Refusal> {
-        let host = self.admit("session.spend-start")?;
-        match host.starts.spend().await? {
+        const IMPORT: &str = "session.spend-start";
+        self.admit(IMPORT)?;
+        let starts = self.starts.ok_or_else(|| Stop::misuse(IMPORT, "there is no session behind this call"))?;
+        match starts.spend().await? {
             Spend::Spent => Ok(()),
             Spend::Refused { until } => Err(Fault::Unavailable(Some(until.since(self.clock.now()))).into()),
         }
@@ -180,5 +183,6 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
         log: &guest.log,
         clock: &guest.clock,
         host: guest.host.as_ref(),
+        starts: guest.starts.as_deref(),
     })
 }

@@ -2,6 +2,8 @@
 
 mod host;
 
+use std::sync::Arc;
+
 use wasmtime::component::{HasData, Linker};
 
 use crate::failure::{Refusal, Stop};
@@ -16,10 +18,11 @@ pub(super) struct SignaturesView<'a> {
     host: Option<&'a Host>,
 }
 
-impl<'a> SignaturesView<'a> {
-    fn secrets(&mut self, import: &'static str) -> Result<&'a Secrets, Stop> {
+impl SignaturesView<'_> {
+    /// Those of now: secrets may have been replaced since the call began.
+    fn secrets(&mut self, import: &'static str) -> Result<Arc<Secrets>, Stop> {
         self.call.admit(import, ANY_SIDE_EFFECT)?;
-        Ok(&super::host(self.host, import)?.secrets)
+        Ok(super::host(self.host, import)?.gate.secrets())
     }
 
     fn verify(

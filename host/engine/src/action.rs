@@ -1,0 +1,138 @@
+//! Instances that make calls of the platform: a pool for one generation of one connection.
+//!
+//! Promised: what a call asks for of the host's own stores is returned when it returns and never when it fails, nor after a
+//! fault; an instance that failed is gone. Not promised: that nothing has happened when a call fails. What it sent over
+//! its way out stays sent, and the caller's [`Client`] knows whether there was something.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jackfield_contract::{exports, translate};
+use jackfield_model::action::{ActionFault, Call, Outcome};
+use jackfield_model::session::Effect;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::capability::contacts::Directory;
+use crate::capability::http::Client;
+use crate::capability::lease::Locks;
+use crate::cell::{Cell, bounded};
+use crate::component::Component;
+use crate::failure::CallFailure;
+use crate::guest::Guest;
+use crate::limits::GuestLimits;
+use crate::log::LogSink;
+use crate::phase::Phase;
+use crate::runtime::Host;
+
+const EXPORT: &str = "action.run";
+
+/// The ways out of one call. Made for the call, so that whoever made them knows what it did.
+#[derive(Clone)]
+pub struct Outbound {
+    /// Requests and their buckets.
+    pub client: Arc<dyn Client>,
+    /// People. `None`: not granted.
+    pub directory: Option<Arc<dyn Directory>>,
+    /// Short critical sections. `None`: not granted.
+    pub locks: Option<Arc<dyn Locks>>,
+}
+
+/// A call that returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// What the guest returned.
+    pub result: Result<Outcome, ActionFault>,
+    /// What it asked for, in order: dispatches and changes of its map. Empty after a fault.
+    pub effects: Vec<Effect>,
+}
+
+/// A pool of instances.
+pub struct Pool {
+    component: Component,
+    limits: GuestLimits,
+    log: LogSink,
+    free: Semaphore,
+    idle: Mutex<Vec<Instance>>,
+}
+
+struct Instance {
+    cell: Cell,
+    guest: exports::action::Guest,
+}
+
+impl Pool {
+    /// A pool of at most `size` calls at once; no instance is made before it is needed.
+    #[must_use]
+    pub fn new(component: &Component, limits: GuestLimits, size: usize, log: LogSink) -> Self {
+        let (component, free) = (component.clone(), Semaphore::new(size.max(1)));
+        Self { component, limits, log, free, idle: Mutex::default() }
+    }
+
+    /// Runs one call, for at most `limit` by the wall clock from when an instance is free. What it computes itself is bounded
+    /// by the connection's limit of a call besides.
+    ///
+    /// # Errors
+    /// The call failed. `Refused`: nothing was called, since no instance got free within `limit`, the engine has no room, or
+    /// it is not healthy.
+    pub async fn run(&self, call: &Call, host: Host, outbound: Outbound, limit: Duration) -> Result<Done, CallFailure> {
+        let _permit = self.permit(limit).await?;
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut instance = match idle {
+            Some(instance) => instance,
+            None => self.instance().await?,
+        };
+        let done = instance.call(call, host, outbound, limit).await?;
+        if instance.cell.is_fit() {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(instance);
+        }
+        Ok(done)
+    }
+
+    async fn permit(&self, limit: Duration) -> Result<SemaphorePermit<'_>, CallFailure> {
+        match tokio::time::timeout(limit, self.free.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(CallFailure::refused(EXPORT, format!("no instance got free within {} ms", limit.as_millis()))),
+        }
+    }
+
+    async fn instance(&self) -> Result<Instance, CallFailure> {
+        let component = &self.component;
+        let indices = component.0.indices.action.as_ref();
+        let indices = indices.ok_or_else(|| CallFailure::refused(EXPORT, "the component does not export `action`"))?;
+        let clock = Arc::clone(component.engine().clock());
+        let guest = Guest::action(self.limits, clock, self.log.clone(), component.namespace());
+        let mut cell = Cell::new(component, guest, self.limits.call).await?;
+        let guest = cell.interface(|store, instance| indices.load(store, instance))?;
+        Ok(Instance { cell, guest })
+    }
+}
+
+impl Instance {
+    async fn call(
+        &mut self,
+        call: &Call,
+        host: Host,
+        outbound: Outbound,
+        limit: Duration,
+    ) -> Result<Done, CallFailure> {
+        self.cell.begin(EXPORT, Phase::Action, limit)?;
+        let guest = self.cell.store.data_mut();
+        guest.host = Some(host);
+        guest.outbound = Some(outbound);
+        let call = translate::ActionCall::new(call);
+        let returned = bounded(limit, self.guest.call_run(&mut self.cell.store, call.lend())).await;
+        let result = self.cell.end(EXPORT, returned);
+        let guest = self.cell.store.data_mut();
+        // Whatever is left of the call must not be reached by the next one.
+        (guest.host, guest.outbound) = (None, None);
+        let effects = guest.effects.take();
+        match result?.map(Outcome::from).map_err(ActionFault::from) {
+            Ok(outcome) => Ok(Done { result: Ok(outcome), effects }),
+            Err(fault) => Ok(Done { result: Err(fault), effects: Vec::new() }),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "action_tests.rs"]
+mod tests;
