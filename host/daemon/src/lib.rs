@@ -16,6 +16,7 @@ pub mod failpoint;
 pub mod guest_log;
 pub mod host;
 pub mod inbound;
+pub mod outbound;
 mod retention;
 pub mod serve;
 pub mod session;

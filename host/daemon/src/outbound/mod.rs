@@ -1,0 +1,13 @@
+//! From a caller to the platform: actions, with an answer to "did it happen?".
+//!
+//! Promises:
+//! - Nothing is sent before the ledger has a row for it, and, where the caller gave a key, before the key is taken: both are
+//!   durable first.
+//! - An execution ends as one of six words. `done`, `partial`: it happened. `rejected`, `retry`, `unauthorized`: it did
+//!   not. `unknown`: it may have; nobody repeats it by himself.
+//! - Callers wait in order for a place in a bucket that the platform limits, within their time, and other buckets go on.
+//! - Needs no session: it works while the connection is parked, waiting or not configured to have one.
+
+pub mod request;
+
+pub use request::{ArgumentProblem, Refused, Report, Request};
