@@ -7,6 +7,8 @@ pub enum Kind {
     Unavailable,
     /// No room: nothing was written, nothing will be until somebody makes some.
     Full,
+    /// Whoever asks has as many of these as one may have at once: nothing was written, nothing will be until some end.
+    TooMany,
     /// Whether it was written is not known, and the store can't be trusted any more: end the process. A failed flush is
     /// such a case; it must not be retried. Also what can't be opened as it is.
     Broken,
@@ -25,6 +27,14 @@ pub enum StoreError {
     /// No room.
     #[error("no room left in the store: {0}; free space on its disk")]
     Full(String),
+    /// As many as may be at once.
+    #[error("there are {max} {what} already, as many as may be at once; end some, or wait until they lapse")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many there may be.
+        max: usize,
+    },
     /// Can't be trusted any more.
     #[error("the store is broken: {0}; the process must restart")]
     Broken(String),
@@ -63,6 +73,7 @@ impl StoreError {
         match self {
             Self::Unavailable(_) => Kind::Unavailable,
             Self::Full(_) => Kind::Full,
+            Self::TooMany { .. } => Kind::TooMany,
             Self::Broken(_) | Self::Unusable { .. } => Kind::Broken,
             Self::Locked { .. } => Kind::Locked,
             Self::TooNew { .. } => Kind::TooNew,

@@ -3,6 +3,15 @@
 //! The ledger says what was tried, by whom and how it ended. It is for people: nothing decides by it whether something may
 //! be done again. That is what submissions are for, a table of its own: one entry for each key that a caller gave, scoped to
 //! connection and action, written before anything is sent.
+//!
+//! A key names one request, for as long as it is kept:
+//! - Other arguments under it are a conflict, whatever came of the first ones. Also where the last attempt certainly did
+//!   nothing: one before it may have, and whoever changes a request makes another one, under another key.
+//! - The same arguments run again only where nothing can be done twice: the last attempt certainly did nothing, or
+//!   repeating does no harm. Where an attempt that did nothing follows one whose outcome is not known, the key's outcome is
+//!   not known.
+//! - It is kept exactly as long as its newest execution is: see [`crate::retention::Policy::executions`]. After that the same
+//!   key is a new one, so a caller gives no key again that is older than that.
 
 use async_trait::async_trait;
 use jackfield_model::action::{Ending, EndingKind};
@@ -44,7 +53,8 @@ pub struct Opening {
     pub args_digest: Digest,
     /// The caller's key.
     pub key: Option<String>,
-    /// Which attempt the caller says it is, 1 for the first. With a key the store counts too, and the larger number is kept.
+    /// Which attempt the caller says it is, 1 for the first; 0 is taken for 1. With a key the store counts too, and the larger
+    /// number is kept.
     pub attempt: u32,
     /// Who approved it, where that was needed.
     pub approved: Option<String>,
@@ -66,7 +76,8 @@ pub enum Opened {
     Same {
         /// That execution.
         id: ExecutionId,
-        /// How it ended; `None` while it runs.
+        /// What its caller was told; `None` while it runs. `unknown` where it did nothing itself and an attempt before it
+        /// may have.
         ending: Option<Ending>,
     },
     /// Something else was submitted before under this key. Nothing was written.
@@ -182,15 +193,17 @@ pub trait Executions: Send + Sync {
     /// Writes the row, and with a key the submission, in one transaction. Returns when both are durable.
     ///
     /// A key whose last execution certainly did nothing (`retry`, `unauthorized`) may be used again for the same; so may one
-    /// whose outcome is unknown where the opening says that repeating does no harm.
+    /// whose outcome is unknown where the opening says that repeating does no harm. An id that was opened before is an error.
     async fn open(&self, opening: Opening) -> Result<Opened>;
-    /// Ends a row, and tells its submission how. An execution that has ended stays as it is: `false`.
+    /// Ends a row, and tells its submission how, in one transaction. Durable when it returns. An execution that has ended
+    /// stays as it is, and one that was never opened is none: `false`.
     async fn close(&self, id: ExecutionId, closing: Closing) -> Result<bool>;
     /// One row.
     async fn execution(&self, id: ExecutionId) -> Result<Option<Execution>>;
-    /// Rows with ids below `before` (all where `None`), newest first, at most `limit`.
+    /// Rows with ids below `before` (all where `None`), newest first, at most `limit`. All of the filter has to hold. A page of
+    /// heavy rows may be shorter than asked for; only an empty one is the end.
     async fn executions(&self, filter: &Filter, before: Option<ExecutionId>, limit: usize) -> Result<Vec<Execution>>;
-    /// Ends what an earlier process left open as `unknown`, with this reason: whether it was done is not known. Returns how
-    /// many there were. Called once, before anything is opened.
+    /// Ends what an earlier process left open as `unknown`, with this reason: whether it was done is not known. Rows and
+    /// submissions in one transaction. Returns how many rows there were. Called once, before anything is opened.
     async fn interrupted(&self, reason: &str) -> Result<u64>;
 }

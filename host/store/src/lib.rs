@@ -12,6 +12,8 @@
 //! | [`Leases`] | who may run a session | epochs only grow |
 //! | [`Starts`] | the start budget | durable, never more than the platform allows |
 //! | [`Parked`] | connections that need somebody | until that changed |
+//! | [`Executions`] | the ledger of actions, and the keys under which callers submit them | durable before anything is sent; one key, one execution |
+//! | [`Locks`] | connectors' short critical sections | one owner at a time; fences only grow |
 //! | [`Retention`] | nothing: it prunes | never before the slowest named cursor |
 //!
 //! [`sqlite`] is the embedded backend: one file, one process.
@@ -78,6 +80,10 @@ pub struct Stores {
     pub starts: Arc<dyn Starts>,
     /// What waits for somebody.
     pub parked: Arc<dyn Parked>,
+    /// What was asked of the platform, and how it ended.
+    pub executions: Arc<dyn Executions>,
+    /// Connectors' own locks.
+    pub locks: Arc<dyn Locks>,
     /// Pruning.
     pub retention: Arc<dyn Retention>,
 }
@@ -96,6 +102,8 @@ impl Stores {
             + Leases
             + Starts
             + Parked
+            + Executions
+            + Locks
             + Retention
             + 'static,
     {
@@ -110,6 +118,8 @@ impl Stores {
             leases: backend.clone(),
             starts: backend.clone(),
             parked: backend.clone(),
+            executions: backend.clone(),
+            locks: backend.clone(),
             retention: backend,
         }
     }

@@ -39,6 +39,7 @@ impl From<StoreError> for Failure {
         let status = match error.kind() {
             Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Kind::Full => StatusCode::INSUFFICIENT_STORAGE,
+            Kind::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Kind::Broken | Kind::Locked | Kind::TooNew => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, error.to_string())

@@ -21,16 +21,21 @@ pub mod contact_table;
 pub mod dead_letter;
 pub mod dedupe;
 pub mod event;
+pub mod execution;
+pub mod execution_model;
 pub mod history;
 pub mod inbox;
 pub mod lease;
+pub mod lock;
 pub mod parked;
 pub mod retention;
 pub mod start;
 pub mod state;
 
 pub use bed::{Backend, Bed, End, HandClock, Setup};
-pub use sample::{admitted, batch, connection, death, dispatch, event, recurring, row, settled, space};
+pub use sample::{
+    admitted, batch, closing, connection, death, dispatch, event, execution, opening, recurring, row, settled, space,
+};
 
 /// Makes one test of every case, for one backend.
 #[macro_export]
@@ -39,8 +44,8 @@ macro_rules! conformance {
         $crate::conformance!(@ $backend;
             checkpoint { under_the_fence, survives }
             commit {
-                refuses_stale_grants, counts, repeats_without_events, writes_all_of_it, unbound, shares_groups, ends_rows_once,
-                keeps_raw_payloads
+                refuses_stale_grants, counts, repeats_without_events, writes_all_of_it, unbound, shares_groups,
+                ends_rows_once, keeps_raw_payloads
             }
             contact {
                 conflicts_through_a_commit, normal_forms, deletion, first_messages_in_parallel,
@@ -50,9 +55,14 @@ macro_rules! conformance {
             dead_letter { redrive, ways_out, one_bad_among_many }
             dedupe { table, window, outlives_events, within_a_batch }
             event { pages, filters, head_follows, cursors }
+            execution {
+                rows, ends_once, submissions, doubt, keys_are_apart, attempts, concurrent, interrupted, pages
+            }
+            execution_model { interleavings }
             history { replies_are_lost, interleavings }
             inbox { order, attempts, depth, numbers_are_never_reused, belongs_to_its_connection }
             lease { one_holder, renew_and_release, epochs_only_grow, lapses, concurrent }
+            lock { one_owner, fences_only_grow, lapses, owner_and_fence, release, concurrent, ceiling }
             parked { until_unparked }
             retention { steps, slowest_cursor, letters, positions_go_on }
             start { window, platform, survives, clock_steps }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use jackfield_model::action::{self, Ending, EndingKind};
 use jackfield_model::{
-    Blob, ConnectionId, Digest, Dispatch, Event, Generation, Location, Recurrence, Sender, Space, Subject, Timestamp,
-    Transport,
+    Blob, ConnectionId, Digest, Dispatch, Event, ExecutionId, Generation, Location, Recurrence, Sender, Space, Subject,
+    Timestamp, Transport,
 };
 
 use crate::commit::{Admitted, Batch, Death, Outcome, Reception, Settled, Stage};
+use crate::execution::{Closing, Opening, Surface};
 use crate::inbox::Row;
 
 /// The connection that cases use unless they need two.
@@ -135,4 +137,64 @@ pub fn batch(connection: &ConnectionId, settled: Vec<Settled>) -> Batch {
 #[must_use]
 pub(super) fn batch_of(connection: &ConnectionId, keys: &[&str]) -> Batch {
     batch(connection, keys.iter().map(|key| settled(vec![event(key)])).collect())
+}
+
+/// The id of an execution: the later the number, the newer.
+#[must_use]
+pub fn execution(at: u64) -> ExecutionId {
+    ExecutionId::new(Timestamp(1_770_000_000_000 + at), u128::from(at))
+}
+
+/// An execution that is about to begin.
+#[must_use]
+pub fn opening(at: u64, key: Option<&str>) -> Opening {
+    Opening {
+        id: execution(at),
+        connection: connection(),
+        generation: Generation(2),
+        digest: Digest::of(b"a component"),
+        action: "send-message".to_owned(),
+        surface: Surface::Admin,
+        caller: "user 1000".to_owned(),
+        args: r#"{"text":"hello"}"#.to_owned(),
+        args_digest: Digest::of(b"hello"),
+        key: key.map(str::to_owned),
+        attempt: 1,
+        approved: None,
+        submitted_at: Timestamp(1_770_000_000_000 + at),
+        repeats_unknown: false,
+    }
+}
+
+/// One of each kind.
+#[must_use]
+pub(super) fn ending(kind: EndingKind) -> Ending {
+    let reason = "because".to_owned();
+    let made = action::Outcome {
+        output: r#"{"id":"4711"}"#.to_owned(),
+        provider_ids: vec!["4711".to_owned()],
+        effects: vec![action::Patch { op: action::PatchOp::Set, path: "/id".to_owned(), value: "1".to_owned() }],
+    };
+    match kind {
+        EndingKind::Done => Ending::Done(made),
+        EndingKind::Partial => Ending::Partial(made),
+        EndingKind::Rejected => Ending::Rejected { reason },
+        EndingKind::Retry => Ending::Retry { reason, after_ms: Some(u64::MAX) },
+        EndingKind::Unauthorized => Ending::Unauthorized { reason },
+        EndingKind::Unknown => Ending::Unknown { reason },
+    }
+}
+
+/// How an execution ended.
+#[must_use]
+pub fn closing(kind: EndingKind) -> Closing {
+    Closing {
+        ending: ending(kind),
+        result: String::new(),
+        notes: Vec::new(),
+        requests: Vec::new(),
+        waited_ms: 0,
+        started_at: Some(Timestamp(2)),
+        finished_at: Timestamp(3),
+    }
 }

@@ -1,7 +1,7 @@
 //! How values of the model stand in columns.
 
 use bytes::Bytes;
-use jackfield_model::{Blob, ConnectionId, Dispatch, Generation, Timestamp, Transport};
+use jackfield_model::{Blob, ConnectionId, Digest, Dispatch, ExecutionId, Generation, Timestamp, Transport};
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 
@@ -72,6 +72,16 @@ pub(super) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize)
 /// A connection's id.
 pub(super) fn connection(row: &Row<'_>, column: usize) -> rusqlite::Result<ConnectionId> {
     row.get::<_, String>(column)?.parse().map_err(|error: jackfield_model::InvalidId| odd(column, error))
+}
+
+/// A digest.
+pub(super) fn digest(row: &Row<'_>, column: usize) -> rusqlite::Result<Digest> {
+    row.get::<_, String>(column)?.parse().map_err(|error: jackfield_model::InvalidId| odd(column, error))
+}
+
+/// The id of an execution.
+pub(super) fn execution(row: &Row<'_>, column: usize) -> rusqlite::Result<ExecutionId> {
+    row.get(column).map(ExecutionId::from_be_bytes)
 }
 
 /// A transport as a number.

@@ -124,7 +124,7 @@ fn count(db: &Connection, id: Option<&ConnectionId>) -> rusqlite::Result<u64> {
 /// A letter, and what it weighs.
 fn read(row: &Row<'_>) -> rusqlite::Result<(usize, Letter)> {
     let dispatch = Arc::new(column::dispatch(row, 10)?);
-    let digest = row.get::<_, String>(8)?.parse().map_err(|error: jackfield_model::InvalidId| odd(8, error))?;
+    let digest = column::digest(row, 8)?;
     let stage = match row.get_ref(6)?.as_str().map_err(|error| odd(6, error))? {
         "transform" => Stage::Transform,
         "ingest" => Stage::Ingest,

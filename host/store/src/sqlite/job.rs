@@ -1,5 +1,7 @@
 //! One write that somebody waits for. Runs inside a group's transaction, maybe twice: when the first try was taken back.
 
+use std::time::Duration;
+
 use jackfield_model::{Monotonic, Timestamp};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -7,6 +9,9 @@ use tokio::sync::oneshot;
 use crate::error::Result;
 use crate::sqlite::failure::Failure;
 use crate::sqlite::memory::Memory;
+
+/// What a ttl is cut to when the clock can't count so far.
+const TTL_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// What a job works on.
 pub(super) struct Pass<'a> {
@@ -18,6 +23,13 @@ pub(super) struct Pass<'a> {
     pub(super) now: Timestamp,
     /// Monotonic time of the group.
     pub(super) monotonic: Monotonic,
+}
+
+impl Pass<'_> {
+    /// When something lapses that is granted now for this long.
+    pub(super) fn until(&self, ttl: Duration) -> Monotonic {
+        self.monotonic.checked_add(ttl.min(TTL_MAX)).unwrap_or(self.monotonic)
+    }
 }
 
 /// What a job weighs against the ceilings of a group.

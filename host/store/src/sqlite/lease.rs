@@ -7,16 +7,13 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jackfield_model::{ConnectionId, Epoch, Fence, Monotonic, Token};
+use jackfield_model::{ConnectionId, Epoch, Fence, Token};
 
 use crate::error::Result;
 use crate::lease::{Acquire, Leases, Renew, Standing};
 use crate::sqlite::job::Pass;
 use crate::sqlite::memory::Held;
 use crate::sqlite::{Sqlite, connection};
-
-/// What a ttl is cut to when the clock can't count so far.
-const TTL_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 #[async_trait]
 impl Leases for Sqlite {
@@ -44,7 +41,7 @@ impl Leases for Sqlite {
 
 fn acquire(pass: &mut Pass<'_>, id: &ConnectionId, token: Token, ttl: Duration) -> rusqlite::Result<Acquire> {
     let ledger = connection::ensure(pass.db, id)?;
-    let until = lapses(pass.monotonic, ttl);
+    let until = pass.until(ttl);
     if let Some(held) = pass.memory.lease(ledger.number).filter(|held| held.until > pass.monotonic) {
         if held.fence.token != token {
             let left = held.until.saturating_duration_since(pass.monotonic);
@@ -62,7 +59,7 @@ fn acquire(pass: &mut Pass<'_>, id: &ConnectionId, token: Token, ttl: Duration) 
 /// A lease that lapsed and that nobody took meanwhile is still ours; one that was released is not.
 fn renew(pass: &mut Pass<'_>, id: &ConnectionId, fence: Fence, ttl: Duration) -> rusqlite::Result<Renew> {
     let Some(ledger) = connection::find(pass.db, id)? else { return Ok(Renew::Lost) };
-    let until = lapses(pass.monotonic, ttl);
+    let until = pass.until(ttl);
     Ok(match pass.memory.lease(ledger.number) {
         Some(held) if held.fence == fence => {
             pass.memory.set_lease(ledger.number, Some(Held { fence, until }));
@@ -88,8 +85,4 @@ fn standing(pass: &mut Pass<'_>, id: &ConnectionId) -> rusqlite::Result<Option<S
         let left = |held: Held| pass.now.after(held.until.saturating_duration_since(pass.monotonic));
         Standing { epoch: ledger.epoch, granted_at: ledger.granted_at, until: held.map(left) }
     }))
-}
-
-fn lapses(now: Monotonic, ttl: Duration) -> Monotonic {
-    now.checked_add(ttl.min(TTL_MAX)).unwrap_or(now)
 }

@@ -1,4 +1,4 @@
-//! What the writer keeps beside the file: dedupe windows, leases, the newest position. Changed inside a transaction, kept
+//! What the writer keeps beside the file: dedupe windows, leases, locks, the newest position. Changed inside a transaction, kept
 //! after COMMIT, taken back when there was none.
 
 use std::collections::HashMap;
@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use crate::sqlite::column::uint;
 use crate::sqlite::dedupe::{Marker, Window};
+use crate::sqlite::grants::Grants;
 
 /// A lease that somebody in this process holds.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,7 @@ pub(super) struct Memory {
     leases: HashMap<i64, Held>,
     /// Leases as they were, oldest change first.
     before: Vec<(i64, Option<Held>)>,
+    locks: Grants,
     head: u64,
     durable_head: u64,
 }
@@ -52,6 +54,7 @@ impl Memory {
             touched: Vec::new(),
             leases: HashMap::new(),
             before: Vec::new(),
+            locks: Grants::default(),
             head,
             durable_head: head,
         })
@@ -110,6 +113,12 @@ impl Memory {
         self.before.push((connection, before));
     }
 
+    /// Connectors' locks, without those of this connection that have lapsed by now.
+    pub(super) fn locks(&mut self, connection: i64, now: Monotonic) -> &mut Grants {
+        self.locks.lapse(connection, now);
+        &mut self.locks
+    }
+
     /// COMMIT returned: what was changed stays, and windows let go of what is too old.
     pub(super) fn keep(&mut self) {
         for connection in self.touched.drain(..) {
@@ -119,6 +128,7 @@ impl Memory {
             }
         }
         self.before.clear();
+        self.locks.keep();
         self.durable_head = self.head;
     }
 
@@ -135,6 +145,7 @@ impl Memory {
                 None => self.leases.remove(&connection),
             };
         }
+        self.locks.undo();
         self.head = self.durable_head;
     }
 }

@@ -10,9 +10,9 @@
 //!   written, and writing works again once there is room.
 //! - **Reads wait for nobody.** They run on read-only connections, in short transactions.
 //!
-//! How it is laid out: `open`, `lock`, `schema` make the file; `writer`, `job`, `group`, `wal` are the write path;
-//! `memory` and `dedupe` are what is kept beside the file and taken back with a transaction; `read` is the read path; every
-//! other file is the trait of the same name.
+//! How it is laid out: `open`, `process`, `schema` make the file; `writer`, `job`, `group`, `wal` are the write path;
+//! `memory`, `dedupe` and `grants` are what is kept beside the file and taken back with a transaction; `read` is the read
+//! path; every other file is the trait of the same name, or a part of one that says so.
 //!
 //! A caller that stops waiting takes nothing back: a batch that was handed over may still be committed.
 
@@ -24,23 +24,28 @@ mod contact;
 mod dead_letter;
 mod dedupe;
 mod event;
+mod execution;
 mod failure;
+mod grants;
 mod group;
 mod inbox;
 mod job;
 mod lease;
+mod ledger;
 mod lock;
 mod log;
 mod memory;
 mod open;
 mod parked;
 mod people;
+mod process;
 mod read;
 mod retention;
 mod schema;
 mod start;
 mod state;
 mod subject;
+mod submission;
 mod wal;
 mod writer;
 
@@ -89,7 +94,7 @@ pub struct Sqlite {
     clock: SharedClock,
     head: watch::Receiver<u64>,
     // Last: the folder is free only when nothing of this store touches it any more.
-    _lock: lock::Lock,
+    _process: process::Lock,
 }
 
 impl Sqlite {
@@ -99,7 +104,7 @@ impl Sqlite {
     /// could be read and replaced by somebody else.
     pub fn open(folder: &Path, options: Options) -> Result<Arc<Self>> {
         let place = open::Place::prepare(folder)?;
-        let lock = lock::Lock::take(&place)?;
+        let process = process::Lock::take(&place)?;
         let health = Arc::new(failure::Health::default());
         let mut db = place.writer()?;
         let version = schema::identify(&db, &place)?;
@@ -112,7 +117,7 @@ impl Sqlite {
         let readers = Arc::new(read::Readers::new(place.clone(), Arc::clone(&health)));
         let clock = Arc::clone(&options.clock);
         let writer = writer::Writer::start(&place, db, memory, sender, options, health)?;
-        Ok(Arc::new(Self { writer, readers, clock, head, _lock: lock }))
+        Ok(Arc::new(Self { writer, readers, clock, head, _process: process }))
     }
 }
 

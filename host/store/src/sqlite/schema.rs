@@ -1,7 +1,7 @@
 //! The tables, and how an older file becomes a newer one.
 //!
 //! No index lies over a random key on the way of an event: rows and index entries are appended, so a group touches few pages.
-//! No large row is updated: attempts stand apart from what waits, fences from events.
+//! No large row is updated again and again: attempts stand apart from what waits, fences from events.
 
 use rusqlite::Connection;
 
@@ -12,7 +12,7 @@ use crate::sqlite::open::Place;
 const APPLICATION: i64 = 0x4a4b_4644;
 
 /// One step per version, each in a transaction of its own. Steps are never changed, only added.
-const STEPS: &[&str] = &[include_str!("schema/1.sql")];
+const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// The version of this file, 0 for a new one. Refuses what another or a newer program has written, and changes nothing.
 pub(super) fn identify(db: &Connection, place: &Place) -> Result<u32> {

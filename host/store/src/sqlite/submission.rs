@@ -1,0 +1,120 @@
+//! The keys under which callers submit: claimed before anything is sent, ended with their execution.
+//!
+//! A key names one request for as long as it is kept. What is asked under it with other arguments is a conflict, also after
+//! an ending that left nothing: an earlier attempt may be the one whose outcome is not known, and whoever changes a
+//! request has another request.
+
+use jackfield_model::action::{Ending, EndingKind};
+use jackfield_model::{Digest, ExecutionId};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::execution::{Opened, Opening};
+use crate::sqlite::column;
+
+/// What is told of a key whose last attempt did nothing while an earlier one may have.
+const DOUBT: &str = "an earlier attempt under this key may have done it";
+
+/// What stands under a key.
+struct Standing {
+    number: i64,
+    args_digest: Digest,
+    execution: ExecutionId,
+    attempt: u32,
+    /// An attempt before this one ended as unknown.
+    doubt: bool,
+    ending: Option<Ending>,
+}
+
+/// Claims the key for this opening, and says which attempt it is; or why it is not its turn.
+pub(super) fn claim(
+    db: &Connection,
+    connection: i64,
+    key: &str,
+    opening: &Opening,
+) -> rusqlite::Result<Result<u32, Opened>> {
+    let Some(standing) = find(db, connection, &opening.action, key)? else {
+        let attempt = opening.attempt.max(1);
+        db.prepare_cached(
+            "INSERT INTO submission (connection, action, key, args_digest, execution, attempt, doubt)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)",
+        )?
+        .execute(params![
+            connection,
+            opening.action,
+            key,
+            opening.args_digest.to_string(),
+            opening.id.to_be_bytes(),
+            attempt
+        ])?;
+        return Ok(Ok(attempt));
+    };
+    let (number, before) = (standing.number, standing.attempt);
+    let doubt = match standing.admit(opening) {
+        Ok(doubt) => doubt,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let attempt = opening.attempt.max(before.saturating_add(1));
+    db.prepare_cached(
+        "UPDATE submission SET execution = ?2, attempt = ?3, doubt = ?4, ending = NULL WHERE number = ?1",
+    )?
+    .execute(params![number, opening.id.to_be_bytes(), attempt, doubt])?;
+    Ok(Ok(attempt))
+}
+
+/// Ends the submission of this execution, if it is one's. `ending` is JSON.
+pub(super) fn end(db: &Connection, execution: ExecutionId, ending: &str) -> rusqlite::Result<()> {
+    db.prepare_cached("UPDATE submission SET ending = ?2 WHERE execution = ?1")?
+        .execute(params![execution.to_be_bytes(), ending])
+        .map(|_| ())
+}
+
+/// Ends the submissions of all executions that run. `ending` is JSON.
+pub(super) fn end_open(db: &Connection, ending: &str) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "UPDATE submission SET ending = ?1 WHERE execution IN (SELECT id FROM execution WHERE finished_at IS NULL)",
+    )?
+    .execute([ending])
+    .map(|_| ())
+}
+
+impl Standing {
+    /// Whether an attempt whose outcome is not known lies behind; or why there is no further attempt.
+    fn admit(self, opening: &Opening) -> Result<bool, Opened> {
+        let id = self.execution;
+        if self.args_digest != opening.args_digest {
+            return Err(Opened::Conflict { id });
+        }
+        let Some(ending) = self.ending else { return Err(Opened::Same { id, ending: None }) };
+        // That the last attempt did nothing says nothing of the one before it.
+        let ending = if self.doubt && ending.kind().left_nothing() {
+            Ending::Unknown { reason: DOUBT.to_owned() }
+        } else {
+            ending
+        };
+        match ending.kind() {
+            EndingKind::Unknown if opening.repeats_unknown => Ok(true),
+            kind if kind.left_nothing() => Ok(false),
+            _ => Err(Opened::Same { id, ending: Some(ending) }),
+        }
+    }
+}
+
+fn find(db: &Connection, connection: i64, action: &str, key: &str) -> rusqlite::Result<Option<Standing>> {
+    db.prepare_cached(
+        "SELECT number, args_digest, execution, attempt, doubt, ending FROM submission
+         WHERE connection = ?1 AND action = ?2 AND key = ?3",
+    )?
+    .query_row(params![connection, action, key], read)
+    .optional()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
+    Ok(Standing {
+        number: row.get(0)?,
+        args_digest: column::digest(row, 1)?,
+        execution: column::execution(row, 2)?,
+        attempt: row.get(3)?,
+        doubt: row.get(4)?,
+        ending: column::json(row, 5)?,
+    })
+}
