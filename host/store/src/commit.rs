@@ -1,4 +1,4 @@
-//! The only way in: one batch of one connection, settled in one transaction under the fence.
+//! The only way in: one batch of one connection, settled in one transaction, under the fence where a session sends it.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ pub struct Batch {
     pub parked: Vec<Row>,
     /// Attempts to remember for rows that are there.
     pub attempts: Vec<(RowId, u32)>,
-    /// The session's map, in order.
+    /// Changes of the connection's map, in order.
     pub state: Vec<Write>,
 }
 
@@ -150,6 +150,9 @@ pub trait Commits: Send + Sync {
     /// nothing of it. Returns when it is durable. Batches of one connection go one at a time; batches of several
     /// connections share a flush.
     ///
-    /// Without `ground` (webhooks, actions, redrives without a session) the batch is unbound: epoch 0, no order, no state.
+    /// Without `ground` (webhooks, actions, redrives without a session) the batch is unbound: whole and durable as any other,
+    /// but with epoch 0, in no order with a session's batches, and without a count: nothing recognises it when it is sent
+    /// again, except its events by their markers. It moves no count, so the session does not notice it. Of two that set
+    /// the same key of the map the one that is committed last stays.
     async fn commit(&self, batch: Batch, ground: Option<Ground>) -> Result<Commit>;
 }

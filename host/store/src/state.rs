@@ -1,4 +1,6 @@
-//! A small durable map, private to a connection. Read here, written by a commit.
+//! A small durable map, private to a connection. Read here, written by a commit: a session's under its fence, a webhook's or
+//! an action's without one. Each write is whole, and of two that set the same key the one that is committed last stays:
+//! whoever has to read before he writes takes a lock.
 
 use async_trait::async_trait;
 use jackfield_model::{Blob, ConnectionId};

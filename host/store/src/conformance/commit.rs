@@ -134,7 +134,7 @@ pub async fn writes_all_of_it<B: Backend>() {
     assert_eq!(bed.state.get(&id, "cursor").await.unwrap(), Some(Blob::from("7")));
 }
 
-/// Webhooks and actions hold no lease: deduped, epoch 0, no state, and no session notices them.
+/// Webhooks and actions hold no lease: deduped, epoch 0, and no session notices them.
 pub async fn unbound<B: Backend>() {
     let bed = Bed::<B>::fresh().await;
     let id = connection();
@@ -147,10 +147,26 @@ pub async fn unbound<B: Backend>() {
     let epochs: Vec<(&str, u64)> = log.iter().map(|record| (record.event.key.as_str(), record.epoch.0)).collect();
     let epoch = ground.fence.epoch.0;
     assert_eq!(epochs, [("a", epoch), ("b", 0), ("c", epoch)]);
-    let mut stateful = batch_of(&id, &["d"]);
-    stateful.state.push(Write::Delete { key: "cursor".to_owned() });
-    assert!(bed.commits.commit(stateful, None).await.is_err(), "state is a session's");
-    assert_eq!(bed.keys().await.len(), 3);
+}
+
+/// An unbound batch is whole too: it writes everything that a session's does, moves no count and survives.
+pub async fn unbound_is_whole<B: Backend>() {
+    let bed = Bed::<B>::fresh().await;
+    let id = connection();
+    let mut ground = bed.term(&id).await;
+    bed.commit(batch_of(&id, &["first"]), &mut ground).await;
+    let receipt = done(bed.try_commit(full(&id), None).await);
+    assert_eq!(bed.leases.standing(&id).await.unwrap().unwrap().epoch, ground.fence.epoch);
+    let bed = bed.reopen(End::Killed).await;
+    assert_eq!(bed.keys().await, ["first", "a", "b"]);
+    assert_eq!(bed.inbox.waiting(&id, RowId(0), 10).await.unwrap(), [(receipt.rows[0], row("slow", "later"))]);
+    assert_eq!(bed.dead_letters.count(Some(&id)).await.unwrap(), 1);
+    assert_eq!(bed.state.get(&id, "cursor").await.unwrap(), Some(Blob::from("7")));
+    bed.commit(batch_of(&id, &["next"]), &mut ground).await;
+    let other: ConnectionId = "other".parse().unwrap();
+    done(bed.try_commit(full(&other), None).await);
+    assert_eq!(bed.state.get(&other, "cursor").await.unwrap(), Some(Blob::from("7")), "of a connection never heard of");
+    assert_eq!(bed.leases.standing(&other).await.unwrap(), None, "it has no lease by that");
 }
 
 /// Many connections at once: each in its own order, none hurt by another's refusal.

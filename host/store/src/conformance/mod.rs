@@ -44,7 +44,7 @@ macro_rules! conformance {
         $crate::conformance!(@ $backend;
             checkpoint { under_the_fence, survives }
             commit {
-                refuses_stale_grants, counts, repeats_without_events, writes_all_of_it, unbound, shares_groups,
+                refuses_stale_grants, counts, repeats_without_events, writes_all_of_it, unbound, unbound_is_whole, shares_groups,
                 ends_rows_once, keeps_raw_payloads
             }
             contact {
@@ -66,7 +66,7 @@ macro_rules! conformance {
             parked { until_unparked }
             retention { steps, slowest_cursor, letters, positions_go_on }
             start { window, platform, survives, clock_steps }
-            state { order_and_size, under_the_fence }
+            state { order_and_size, under_the_fence, unbound }
         );
     };
     (@ $backend:ty; $($suite:ident { $($case:ident),* $(,)? })*) => {

@@ -61,3 +61,23 @@ pub async fn under_the_fence<B: Backend>() {
     assert!(matches!(bed.try_commit(sent, Some(new)).await, Commit::Done(_)));
     assert_eq!(bed.state.get(&id, "k").await.unwrap(), Some(Blob::from("v")));
 }
+
+/// Without a fence too: the one that is committed last stays, and a session's own count does not move.
+pub async fn unbound<B: Backend>() {
+    let bed = Bed::<B>::fresh().await;
+    let id = connection();
+    let mut ground = bed.term(&id).await;
+    let batch_with = |writes: Vec<Write>| crate::commit::Batch { state: writes, ..batch(&id, Vec::new()) };
+    bed.commit(batch_with(vec![set("k", Blob::from("session")), set("own", Blob::from("1"))]), &mut ground).await;
+    let action = batch_with(vec![set("k", Blob::from("action")), set("new", Blob::from("2"))]);
+    assert!(matches!(bed.try_commit(action, None).await, Commit::Done(_)));
+    let mut bed = bed.reopen(End::Killed).await;
+    for (key, value) in [("k", "action"), ("own", "1"), ("new", "2")] {
+        assert_eq!(bed.state.get(&id, key).await.unwrap(), Some(Blob::from(value)), "{key}");
+    }
+    bed.commit(batch_with(vec![set("k", Blob::from("session")), delete("new")]), &mut ground).await;
+    bed = bed.reopen(End::Killed).await;
+    assert_eq!(bed.state.get(&id, "k").await.unwrap(), Some(Blob::from("session")));
+    assert!(matches!(bed.try_commit(batch_with(vec![delete("k")]), None).await, Commit::Done(_)));
+    assert_eq!(bed.state.size(&id).await.unwrap(), (3 + 1));
+}

@@ -5,7 +5,7 @@ use jackfield_model::limits::COMMIT_BYTES_MAX;
 use rusqlite::Connection;
 
 use crate::commit::{Batch, Commit, Commits, Ground, Outcome, Receipt, Settled, Stored};
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::inbox::RowId;
 use crate::sqlite::connection::{self, Ledger};
 use crate::sqlite::dedupe::Marker;
@@ -16,9 +16,6 @@ use crate::sqlite::{Sqlite, dead_letter, inbox, state, subject};
 #[async_trait]
 impl Commits for Sqlite {
     async fn commit(&self, batch: Batch, ground: Option<Ground>) -> Result<Commit> {
-        if ground.is_none() && !batch.state.is_empty() {
-            return Err(StoreError::Unavailable("a batch without a fence carries no session state".to_owned()));
-        }
         let prepared = Prepared::new(batch, ground);
         self.writer.run(prepared.weight(), move |pass| prepared.settle(pass)).await
     }
