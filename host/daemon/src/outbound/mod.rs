@@ -8,6 +8,7 @@
 //! - Callers wait in order for a place in a bucket that the platform limits, within their time, and other buckets go on.
 //! - Needs no session: it works while the connection is parked, waiting or not configured to have one.
 
+pub mod buckets;
 pub mod request;
 
 pub use request::{ArgumentProblem, Refused, Report, Request};
