@@ -152,7 +152,7 @@ impl Double {
     /// [`PostError`] when there is no such channel or author.
     pub async fn post_message(&self, channel: Id, author: Id, text: &str) -> Result<Id, PostError> {
         self.shared.room().await;
-        let message = self.shared.lock().post(channel, author, text, Given::default())?;
+        let message = self.shared.lock().post(channel, author, text, &Given::default())?;
         // A message always has an id; its channel is as good as any to satisfy the type.
         Ok(message.scope.message.unwrap_or(channel))
     }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::log::ConnectionId;
+use super::said::Said;
+use super::script::LimitScope;
 use super::snowflake::Id;
 
 /// Something that happened, and when.
@@ -89,19 +91,43 @@ pub enum Event {
         /// Whether it was acknowledged (see `withhold-acks`).
         acked: bool,
     },
-    /// A REST request was answered.
+    /// What becomes of a REST request was decided. What it brought about stands right before this line.
     Request {
         /// The method.
         method: String,
         /// The path without the query, which could carry anything.
         path: String,
-        /// The status of the answer.
-        status: u16,
+        /// The status that was decided on, whether or not it gets to the client (see `ending`). None where the connection is
+        /// closed in place of deciding anything.
+        status: Option<u16>,
         /// The `Host` header.
         host: String,
         /// Whether it carried the bot's token.
         authorised: bool,
+        /// Its bucket, and the channel or guild within it.
+        #[serde(default)]
+        bucket: String,
+        /// The nonce in its body, as text. Unknown where the connection is closed before the body is read.
+        #[serde(default)]
+        nonce: Option<String>,
+        /// The message that the answer is about: made, changed, read, or made before with the same nonce.
+        #[serde(default)]
+        message: Option<Id>,
+        /// Whether it happened. What was read counts as well.
+        #[serde(default)]
+        carried_out: bool,
+        /// Whose limit refused it.
+        #[serde(default)]
+        limit: Option<LimitScope>,
+        /// Which fault it met.
+        #[serde(default)]
+        fault: Option<String>,
+        /// What the client is sent.
+        #[serde(default)]
+        ending: Ending,
     },
+    /// A request of the bot made a message.
+    Said(Said),
     /// A dispatch came into being, whether or not a session gets it. Once for each; READY and RESUMED are left out.
     Created {
         /// Its kind (`t`).
@@ -156,6 +182,26 @@ pub enum Closer {
     Double,
     /// The transport ended without a close frame from either side: the client was killed or dropped its socket.
     Transport,
+}
+
+/// What the client of a request is sent.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Ending {
+    /// The answer, whole and at once.
+    #[default]
+    Answered,
+    /// Nothing: the connection is closed before the body of the request is read.
+    ClosedBefore,
+    /// Nothing: the connection is closed after the request was carried out.
+    ClosedAfter,
+    /// Half of the answer's body, then the connection is closed.
+    Cut,
+    /// The answer, with its body in pieces.
+    Dripped,
+    /// Nothing for a while or for ever; then the answer, or without one the end of the connection.
+    Stalled,
 }
 
 /// What became of an identify or a resume.

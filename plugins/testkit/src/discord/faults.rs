@@ -5,6 +5,7 @@ use super::entry::Event;
 use super::log::ConnectionId;
 use super::payload;
 use super::replay::Spoil;
+use super::rest::Limiter;
 use super::script::Action;
 use super::state::State;
 
@@ -123,6 +124,14 @@ impl State {
             Action::HelloDelay { ms, count } => self.faults.late_hellos = Some((ms, count)),
             Action::Pause { ms } => self.faults.paused_until_ms = self.now_ms() + ms,
             Action::ResetToken {} => self.reset_token(),
+            Action::RestFault(ref fault) => self.rest.faults.add(fault.clone()),
+            Action::RestRecover {} => self.rest.faults.clear(),
+            Action::RestLimits(ref limits) => self.rest.limiter = Limiter::new(limits.clone()),
+            Action::CloseDms { user } => self.rest.refusals.close_dms(user),
+            Action::OpenDms { user } => self.rest.refusals.open_dms(user),
+            Action::DenyAccess { channel } => self.rest.refusals.deny_access(channel),
+            Action::DenySend { channel } => self.rest.refusals.deny_send(channel),
+            Action::Allow { channel } => self.rest.refusals.allow(channel),
         }
     }
 }

@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::entry::{Entry, Event};
+use super::said::Said;
+use super::script::LimitScope;
 use super::snowflake::Id;
 use crate::clock::Clock;
 
@@ -38,6 +40,7 @@ pub struct Record {
     dropped: u64,
     counts: Counts,
     messages: BTreeMap<Id, Vec<Id>>,
+    said: Vec<Said>,
     file: Option<File>,
 }
 
@@ -65,6 +68,17 @@ pub struct Counts {
     pub acks: u64,
     /// REST requests.
     pub requests: u64,
+    /// Of these, those that happened.
+    pub carried_out: u64,
+    /// Of these, those that were refused with 429.
+    pub rate_limited: u64,
+    /// Of these, those that Discord calls invalid: answered with 401, 403, or 429 unless the limit is a shared one. With 10,000
+    /// in ten minutes it bans the address.
+    pub invalid_requests: u64,
+    /// Of these, those that met a fault.
+    pub rest_faults: u64,
+    /// Messages that requests of the bot made.
+    pub said: u64,
     /// Dispatches made (READY and RESUMED are not counted).
     pub created: u64,
     /// Of these, messages.
@@ -113,8 +127,17 @@ impl Record {
         &self.messages
     }
 
+    /// Every message that a request of the bot made, in the order of making.
+    #[must_use]
+    pub fn said(&self) -> &[Said] {
+        &self.said
+    }
+
     fn push(&mut self, entry: Entry) {
         self.counts.count(&entry.event);
+        if let Event::Said(said) = &entry.event {
+            self.said.push(said.clone());
+        }
         if let Event::Created { kind, channel: Some(channel), message: Some(message) } = &entry.event
             && &**kind == "MESSAGE_CREATE"
         {
@@ -152,7 +175,16 @@ impl Counts {
                 self.acks += u64::from(*acked);
                 &mut self.heartbeats
             }
-            Event::Request { .. } => &mut self.requests,
+            Event::Request { status, carried_out, limit, fault, .. } => {
+                let status = status.unwrap_or_default();
+                let shared = *limit == Some(LimitScope::Shared);
+                self.carried_out += u64::from(*carried_out);
+                self.rate_limited += u64::from(status == 429);
+                self.invalid_requests += u64::from(matches!(status, 401 | 403) || status == 429 && !shared);
+                self.rest_faults += u64::from(fault.is_some());
+                &mut self.requests
+            }
+            Event::Said(_) => &mut self.said,
             Event::Created { kind, .. } => {
                 self.messages += u64::from(&**kind == "MESSAGE_CREATE");
                 &mut self.created
@@ -230,6 +262,10 @@ impl Log {
 
     pub(crate) fn push(&self, event: Event) {
         self.extend(std::iter::once(event));
+    }
+
+    pub(crate) fn say(&self, said: Said) {
+        self.push(Event::Said(said));
     }
 
     pub(crate) fn extend(&self, events: impl IntoIterator<Item = Event>) {

@@ -1,8 +1,8 @@
 //! A double of Discord: gateway v10 and the part of the REST API that a connector needs, on loopback.
 //!
 //! Promises: numbers, replays, intents, limits and close codes as Discord documents them (what is not, is said where it is
-//! decided); every message in the log; one order of everything. Does not: TLS, compression, ETF, voice, permissions, REST rate
-//! limits, and most of the REST API.
+//! decided); rate limits, faults and refusals of REST requests on command; every message and every request in the log; one order
+//! of everything. Does not: TLS, compression, ETF, voice, and the parts of the REST API that no connector here needs.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -29,13 +29,13 @@ mod faults;
 mod gateway;
 mod intents;
 mod log;
-mod messages;
 mod outbox;
 mod payload;
 mod protocol;
 mod replay;
 mod rest;
 mod run;
+mod said;
 mod script;
 mod server;
 mod session;
@@ -51,8 +51,12 @@ mod world;
 
 pub use cli::{Announcement, ServeError, serve_cli};
 pub use double::{Double, Options, StartError};
-pub use entry::{Closer, Entry, Event, Outcome};
+pub use entry::{Closer, Ending, Entry, Event, Outcome};
 pub use log::{ConnectionId, Counts, ENTRIES_MAX, Late, Log, Record};
-pub use script::{Action, Moment, Pace, Script, ScriptError, SessionStarts, Start, Step, Times, When};
+pub use said::Said;
+pub use script::{
+    Action, Allowance, LimitScope, Limits, Mishap, Moment, Pace, Rest, RestFault, RouteLimit, Script, ScriptError,
+    SessionStarts, Start, Step, Times, When,
+};
 pub use snowflake::{DISCORD_EPOCH_MS, Id};
 pub use state::PostError;

@@ -1,22 +1,20 @@
 //! The listener: one port for the REST API and the gateway, HTTP/1.1 without TLS.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response, header};
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
+use http::{HeaderMap, Request, Response, header};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::rest;
+use super::rest::{self, Body, Closed};
 use super::shared::Shared;
 use super::upgrade;
 
-pub(crate) type Answer = Response<Full<Bytes>>;
+pub(crate) type Answer = Response<Body>;
 
 /// How long to wait when no connection can be accepted (no file descriptors left).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -50,13 +48,13 @@ async fn carry(stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Answer, Infallible> {
-    Ok(if upgrade::asked(&request) { upgrade::answer(request, &shared) } else { rest::answer(request, &shared).await })
+async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Answer, Closed> {
+    if upgrade::asked(&request) { Ok(upgrade::answer(request, &shared)) } else { rest::answer(request, &shared).await }
 }
 
 /// The `Host` header, for the log and to know under which name the client reached us.
-pub(crate) fn host<B>(request: &Request<B>) -> String {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+pub(crate) fn host(headers: &HeaderMap) -> String {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     host.unwrap_or_default().to_ascii_lowercase()
 }
 

@@ -16,6 +16,7 @@ use super::entry::{Closer, Event};
 use super::faults::{Faults, Flood, Order, Target};
 use super::log::{ConnectionId, Log};
 use super::payload::{self, Given, Post};
+use super::rest::RestState;
 use super::script::Script;
 use super::session::Session;
 use super::snowflake::{Id, Snowflakes};
@@ -23,9 +24,6 @@ use super::starts::StartLimit;
 use super::steps::Steps;
 use super::world::World;
 use crate::clock::{self, Clock};
-
-/// How many nonces are remembered to refuse a second message with the same one. Discord remembers "a few minutes".
-const NONCES_MAX: usize = 4096;
 
 #[derive(Debug)]
 pub(crate) struct State {
@@ -35,6 +33,7 @@ pub(crate) struct State {
     pub(crate) steps: Steps,
     pub(crate) sessions: BTreeMap<Arc<str>, Session>,
     pub(crate) starts: StartLimit,
+    pub(crate) rest: RestState,
     pub(crate) script: Arc<Script>,
     pub(crate) rng: StdRng,
     connections: BTreeMap<ConnectionId, mpsc::UnboundedSender<Order>>,
@@ -43,7 +42,6 @@ pub(crate) struct State {
     token: Option<String>,
     snowflakes: Snowflakes,
     messages: u64,
-    nonces: BTreeMap<String, Arc<Dispatch>>,
     floods: mpsc::UnboundedSender<Flood>,
     clock: Clock,
 }
@@ -74,6 +72,7 @@ impl State {
             steps: Steps::new(&script.steps),
             sessions: BTreeMap::new(),
             starts: StartLimit::new(script.session_starts),
+            rest: RestState::new(&script.rest),
             rng: StdRng::seed_from_u64(script.seed),
             script,
             connections: BTreeMap::new(),
@@ -81,7 +80,6 @@ impl State {
             token: Some(token),
             snowflakes: Snowflakes::default(),
             messages: 0,
-            nonces: BTreeMap::new(),
             floods,
             clock,
         }
@@ -115,7 +113,7 @@ impl State {
         channel: Id,
         author: Id,
         text: &str,
-        given: Given<'_>,
+        given: &Given<'_>,
     ) -> Result<Arc<Dispatch>, PostError> {
         let id = self.snowflakes.next(clock::unix_ms());
         let channel = self.world.channel(channel).ok_or(PostError::UnknownChannel(channel))?;
@@ -130,33 +128,12 @@ impl State {
         Ok(dispatch)
     }
 
-    /// Makes the bot's own message; with a nonce to be enforced, only the first one of that nonce.
-    pub(crate) fn post_once(
-        &mut self,
-        channel: Id,
-        text: &str,
-        given: Given<'_>,
-        enforced: Option<String>,
-    ) -> Result<Arc<Dispatch>, PostError> {
-        if let Some(made) = enforced.as_ref().and_then(|nonce| self.nonces.get(nonce)) {
-            return Ok(Arc::clone(made));
-        }
-        let made = self.post(channel, self.world.bot.id, text, given)?;
-        if let Some(nonce) = enforced {
-            if self.nonces.len() >= NONCES_MAX {
-                self.nonces.clear();
-            }
-            self.nonces.insert(nonce, Arc::clone(&made));
-        }
-        Ok(made)
-    }
-
     /// Makes so many messages as the seed wants them.
     pub(crate) fn post_composed(&mut self, count: u64) {
         for _ in 0..count {
             let Some(draft) = compose::draft(&mut self.rng, &self.world, self.messages) else { return };
             // The draft names a channel and an author of this world.
-            _ = self.post(draft.channel, draft.author, &draft.text, Given::default());
+            _ = self.post(draft.channel, draft.author, &draft.text, &Given::default());
         }
     }
 

@@ -9,6 +9,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use super::close::Code;
 use super::entry::Event;
 use super::gateway::{self, Opening};
+use super::rest::Body;
 use super::server::{self, Answer};
 use super::shared::Shared;
 
@@ -23,7 +24,7 @@ pub(crate) fn asked<B>(request: &Request<B>) -> bool {
 }
 
 pub(crate) fn answer(mut request: Request<Incoming>, shared: &Arc<Shared>) -> Answer {
-    let host = server::host(&request);
+    let host = server::host(request.headers());
     let refused = shared.lock().faults.refusal();
     let accepted = match refused {
         Some(status) => Err((status, "refused by the script".to_owned())),
@@ -84,7 +85,7 @@ fn has_token(headers: &HeaderMap, name: &header::HeaderName, token: &str) -> boo
 }
 
 fn switching(key: &str) -> Answer {
-    let mut response = Response::new(http_body_util::Full::default());
+    let mut response = Response::new(Body::whole(""));
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();
     headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
@@ -96,7 +97,7 @@ fn switching(key: &str) -> Answer {
 }
 
 fn refusal(status: u16, why: String) -> Answer {
-    let mut response = Response::new(http_body_util::Full::from(why));
+    let mut response = Response::new(Body::whole(why));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
     response
 }

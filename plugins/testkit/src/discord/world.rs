@@ -15,6 +15,7 @@ const FIRST_GUILD_MS: u64 = 1_620_250_000_000;
 const FIRST_CHANNEL_MS: u64 = 1_620_260_000_000;
 const FIRST_DIRECT_MS: u64 = 1_650_000_000_000;
 const FIRST_AUTHOR_MS: u64 = 1_568_000_000_000;
+const FIRST_ROLE_MS: u64 = 1_620_255_000_000;
 const BOT_MS: u64 = 1_709_370_000_000;
 const DAY_MS: u64 = 86_400_000;
 const LOW_BITS: u64 = 0x2_F1A7;
@@ -22,12 +23,20 @@ const LOW_BITS: u64 = 0x2_F1A7;
 const GIVEN_NAMES: [&str; 8] = ["Juno", "Sam", "Ida", "Noor", "Teo", "Mika", "Ada", "Lin"];
 const FAMILY_NAMES: [&str; 4] = ["Example", "Sample", "Muster", "Placeholder"];
 
+/// Roles that every guild has beside `@everyone`: the name, and whether everybody may mention it.
+const ROLES: [(&str, bool); 2] = [("oncall", true), ("staff", false)];
+
+/// One person in so many has a nickname in the guilds.
+const NICK_EVERY: u64 = 8;
+
 /// Somebody who writes.
 #[derive(Debug)]
 pub(crate) struct Author {
     pub(crate) id: Id,
     pub(crate) username: String,
     pub(crate) display: Option<String>,
+    /// What every guild calls them.
+    pub(crate) nick: Option<String>,
     pub(crate) bot: bool,
 }
 
@@ -36,6 +45,15 @@ pub(crate) struct Guild {
     pub(crate) id: Id,
     pub(crate) name: String,
     pub(crate) channels: Vec<Id>,
+    /// Beside `@everyone`.
+    pub(crate) roles: Vec<Role>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Role {
+    pub(crate) id: Id,
+    pub(crate) name: &'static str,
+    pub(crate) mentionable: bool,
 }
 
 #[derive(Debug)]
@@ -55,6 +73,12 @@ impl Channel {
         self.history.iter()
     }
 
+    /// A message that is kept. Ids grow, so they are in order.
+    pub(crate) fn message(&self, id: Id) -> Option<&Arc<Dispatch>> {
+        let at = self.history.binary_search_by_key(&Some(id), |message| message.scope.message).ok()?;
+        self.history.get(at)
+    }
+
     pub(crate) fn last_message(&self) -> Option<Id> {
         self.history.back().and_then(|message| message.scope.message)
     }
@@ -72,7 +96,13 @@ pub(crate) struct World {
 impl World {
     /// `guilds` guilds with `channels` text channels each, and a direct-message channel with each of `authors` people.
     pub(crate) fn new(guilds: u64, channels: u64, authors: u64, history_max: usize) -> Self {
-        let bot = Author { id: Id::at(BOT_MS, LOW_BITS), username: "relaybot".to_owned(), display: None, bot: true };
+        let bot = Author {
+            id: Id::at(BOT_MS, LOW_BITS),
+            username: "relaybot".to_owned(),
+            display: None,
+            nick: None,
+            bot: true,
+        };
         let mut world = Self { bot, guilds: Vec::new(), authors: Vec::new(), channels: BTreeMap::new(), history_max };
         for number in 0..authors {
             let author = author(number);
@@ -82,7 +112,8 @@ impl World {
         }
         for number in 0..guilds {
             let id = nth(FIRST_GUILD_MS, number);
-            let mut guild = Guild { id, name: format!("Example Guild {number}"), channels: Vec::new() };
+            let (name, roles) = (format!("Example Guild {number}"), roles(number));
+            let mut guild = Guild { id, name, channels: Vec::new(), roles };
             for position in 0..channels {
                 let name = if position == 0 { "general".to_owned() } else { format!("channel-{position}") };
                 let channel = channel(nth(FIRST_CHANNEL_MS, number * channels + position), Some(id), name, position);
@@ -125,6 +156,15 @@ impl World {
         }
     }
 
+    /// Puts a message in the place of the one with its id.
+    pub(crate) fn replace(&mut self, message: &Arc<Dispatch>) {
+        let Some(channel) = message.scope.channel.and_then(|id| self.channels.get_mut(&id)) else { return };
+        let kept = channel.history.iter_mut().find(|kept| kept.scope.message == message.scope.message);
+        if let Some(kept) = kept {
+            *kept = Arc::clone(message);
+        }
+    }
+
     fn add_channel(&mut self, channel: Channel) {
         self.channels.insert(channel.id, channel);
     }
@@ -132,6 +172,12 @@ impl World {
 
 fn nth(first_ms: u64, number: u64) -> Id {
     Id::at(first_ms + number * DAY_MS, LOW_BITS + 2 * number)
+}
+
+fn roles(guild: u64) -> Vec<Role> {
+    let id = |at: usize| nth(FIRST_ROLE_MS, guild * ROLES.len() as u64 + at as u64);
+    let roles = ROLES.into_iter().enumerate();
+    roles.map(|(at, (name, mentionable))| Role { id: id(at), name, mentionable }).collect()
 }
 
 fn channel(id: Id, guild: Option<Id>, name: String, position: u64) -> Channel {
@@ -149,6 +195,7 @@ fn author(number: u64) -> Author {
         id: nth(FIRST_AUTHOR_MS, number),
         username: format!("{}.{}.{number}", given.to_lowercase(), family.to_lowercase()),
         display: Some(format!("{given} {family}")),
+        nick: (number % NICK_EVERY == NICK_EVERY - 1).then(|| format!("{given} the {number}th")),
         bot: false,
     }
 }

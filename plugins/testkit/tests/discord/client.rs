@@ -1,6 +1,7 @@
 //! A bare gateway client: nothing happens by itself, every frame is the test's.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use futures::{SinkExt as _, StreamExt as _};
 use jackfield_testkit::discord::{Double, Options, Script};
@@ -16,6 +17,12 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// GUILDS, GUILD_MESSAGES, DIRECT_MESSAGES, MESSAGE_CONTENT.
 pub(crate) const INTENTS: u64 = 1 | 1 << 9 | 1 << 12 | 1 << 15;
+
+/// For how long an answer was under way.
+#[allow(clippy::disallowed_methods, reason = "a test has no other clock")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
 
 pub(crate) struct Client {
     socket: WebSocketStream<TcpStream>,
@@ -174,14 +181,49 @@ pub(crate) fn identify(token: &str, intents: u64) -> Value {
     json!({ "op": 2, "d": { "token": token, "intents": intents, "properties": properties } })
 }
 
-/// One request over a connection of its own: status and JSON.
-pub(crate) async fn request(
-    double: &Double,
-    method: &str,
-    path: &str,
-    headers: &[(&str, &str)],
-    body: &str,
-) -> (u16, Value) {
+/// What came back on a connection of its own, until the double closed it.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    /// None when there was no head.
+    pub(crate) status: Option<u16>,
+    /// Names in lower case.
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Exchange {
+    fn read(bytes: &[u8]) -> Self {
+        let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
+        let Some(end) = end else { return Self { status: None, headers: BTreeMap::new(), body: bytes.to_vec() } };
+        let head = std::str::from_utf8(&bytes[..end]).unwrap();
+        let mut lines = head.split("\r\n");
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let headers = lines.map(|line| line.split_once(": ").unwrap());
+        let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
+        Self { status: Some(status), headers, body: bytes[end + 4..].to_vec() }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+
+    /// Whether the whole body came.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.header("content-length").parse() == Ok(self.body.len())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// Seconds that the answer says to wait.
+    pub(crate) fn retry_after(&self) -> f64 {
+        self.json()["retry_after"].as_f64().unwrap()
+    }
+}
+
+/// Sends one request and does not wait for anything.
+pub(crate) async fn send(double: &Double, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
     let address = double.origin_http().strip_prefix("http://").unwrap().to_owned();
     let mut stream = TcpStream::connect(&address).await.unwrap();
     let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
@@ -192,15 +234,53 @@ pub(crate) async fn request(
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     stream.write_all(format!("{head}\r\n{body}").as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
-    let json = answer.split_once("\r\n\r\n").unwrap().1;
-    (status, serde_json::from_str(json).unwrap())
+    stream
+}
+
+/// Everything that still comes on this connection. A reset is an end as well.
+pub(crate) async fn receive(mut stream: TcpStream) -> Exchange {
+    let mut bytes = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the answer did not end");
+    if let Err(error) = read {
+        assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+    }
+    Exchange::read(&bytes)
+}
+
+/// One request over a connection of its own.
+pub(crate) async fn exchange(
+    double: &Double,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Exchange {
+    receive(send(double, method, path, headers, body).await).await
+}
+
+/// The same, when it has to be answered: status and JSON.
+pub(crate) async fn request(
+    double: &Double,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> (u16, Value) {
+    let exchange = exchange(double, method, path, headers, body).await;
+    (exchange.status.unwrap(), exchange.json())
+}
+
+/// A request of JSON with the bot's token, below `/api/v10`.
+pub(crate) async fn call(double: &Double, method: &str, path: &str, body: &Value) -> Exchange {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let credential = format!("Bot {}", double.token());
+    let headers = [("Authorization", credential.as_str()), ("Content-Type", "application/json")];
+    exchange(double, method, &format!("/api/v10{path}"), &headers, &body).await
 }
 
 /// A request with the bot's token.
 pub(crate) async fn authorised(double: &Double, method: &str, path: &str, body: &str) -> (u16, Value) {
     let credential = format!("Bot {}", double.token());
-    request(double, method, path, &[("Authorization", &credential)], body).await
+    let headers = [("Authorization", credential.as_str()), ("Content-Type", "application/json")];
+    request(double, method, path, &headers, body).await
 }

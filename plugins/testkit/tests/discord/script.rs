@@ -115,3 +115,13 @@ async fn a_script_that_makes_no_sense_does_not_start() {
     assert!(matches!(refused, StartError::Script(_)));
     assert!(refused.to_string().contains("`guilds` is 0: use 1 to 200"));
 }
+
+#[test]
+fn the_readme_shows_scripts_that_can_be_used() {
+    let readme = include_str!("../../README.md");
+    let blocks: Vec<&str> = readme.split("```json\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(blocks.len(), 2);
+    for block in blocks {
+        Script::from_json(block).unwrap_or_else(|error| panic!("{error}\n{block}"));
+    }
+}

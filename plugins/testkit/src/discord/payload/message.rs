@@ -1,12 +1,18 @@
 //! Messages, and the people in them.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::mentions::Mentions;
 use super::{DIRECT_MESSAGE, GUILD_TEXT, JOINED_AT};
 use crate::discord::dispatch::{Dispatch, Scope};
+use crate::discord::rest::Allowed;
 use crate::discord::snowflake::Id;
 use crate::discord::world::{Author, Channel, World};
+
+/// `message.type` of what somebody says, and of an answer to a message.
+const DEFAULT: u8 = 0;
+const REPLY: u8 = 19;
 
 /// A message about to be made.
 pub(crate) struct Post<'a> {
@@ -14,22 +20,25 @@ pub(crate) struct Post<'a> {
     pub(crate) channel: &'a Channel,
     pub(crate) author: &'a Author,
     pub(crate) content: &'a str,
-    /// What the author of an API call gave along and gets back as it is.
-    pub(crate) given: Given<'a>,
+    /// What the author of an API call gave along.
+    pub(crate) given: &'a Given<'a>,
 }
 
-/// Fields of a created message that are echoed.
-#[derive(Default, Clone, Copy)]
+/// What an API call says of a message beside its text. Nonce, embeds, components and flags come back as they are.
+#[derive(Default)]
 pub(crate) struct Given<'a> {
     pub(crate) nonce: Option<&'a Value>,
     pub(crate) embeds: Option<&'a Value>,
     pub(crate) components: Option<&'a Value>,
-    pub(crate) message_reference: Option<&'a Value>,
+    pub(crate) flags: u64,
+    /// The message that this one answers, as the REST API shows it.
+    pub(crate) referenced: Option<&'a Value>,
+    pub(crate) allowed: Allowed,
 }
 
 #[derive(Serialize)]
 pub(super) struct User<'a> {
-    id: Id,
+    pub(super) id: Id,
     username: &'a str,
     discriminator: &'static str,
     global_name: Option<&'a str>,
@@ -37,14 +46,12 @@ pub(super) struct User<'a> {
     public_flags: u32,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     bot: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    member: Option<Member>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Member {
+pub(super) struct Member<'a> {
     roles: [Id; 0],
-    nick: Option<()>,
+    nick: Option<&'a str>,
     avatar: Option<()>,
     premium_since: Option<()>,
     joined_at: &'static str,
@@ -62,11 +69,10 @@ struct Message<'a> {
     tts: bool,
     timestamp: String,
     pinned: bool,
-    mentions: Vec<User<'a>>,
-    mention_roles: Vec<Id>,
-    mention_everyone: bool,
+    #[serde(flatten)]
+    mentions: Mentions<'a>,
     id: Id,
-    flags: u32,
+    flags: u64,
     embeds: &'a Value,
     edited_timestamp: Option<()>,
     content: &'a str,
@@ -75,20 +81,22 @@ struct Message<'a> {
     author: User<'a>,
     attachments: [(); 0],
     #[serde(skip_serializing_if = "Option::is_none")]
-    member: Option<Member>,
+    member: Option<Member<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     guild_id: Option<Id>,
     #[serde(skip_serializing_if = "Option::is_none")]
     nonce: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    message_reference: Option<&'a Value>,
+    message_reference: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    referenced_message: Option<&'a Value>,
     channel_type: u8,
 }
 
-pub(super) fn member() -> Member {
+pub(super) fn member(author: &Author) -> Member<'_> {
     Member {
         roles: [],
-        nick: None,
+        nick: author.nick.as_deref(),
         avatar: None,
         premium_since: None,
         joined_at: JOINED_AT,
@@ -109,7 +117,6 @@ pub(super) fn user(author: &Author) -> User<'_> {
         avatar: None,
         public_flags: 0,
         bot: author.bot,
-        member: None,
     }
 }
 
@@ -117,19 +124,24 @@ pub(super) fn user(author: &Author) -> User<'_> {
 pub(crate) fn message_create(post: &Post<'_>, world: &World) -> Dispatch {
     let empty = Value::Array(Vec::new());
     let in_guild = post.channel.guild.is_some();
-    let mentioned = mentioned_users(post.content);
-    let mentions_bot = mentioned.contains(&world.bot.id);
-    let mentions = mentioned.iter().filter_map(|id| world.author(*id));
+    let replied = post.given.referenced.and_then(author_of);
+    let mentions = Mentions::of(post.content, &post.given.allowed, replied, in_guild, world);
+    let mentions_bot = mentions.includes(world.bot.id);
+    let reference = post.given.referenced.map(|referenced| {
+        let mut reference = json!({ "type": 0, "channel_id": post.channel.id, "message_id": referenced.get("id") });
+        if let (Some(guild), Some(fields)) = (post.channel.guild, reference.as_object_mut()) {
+            fields.insert("guild_id".to_owned(), json!(guild));
+        }
+        reference
+    });
     let message = Message {
-        kind: 0,
+        kind: if reference.is_some() { REPLY } else { DEFAULT },
         tts: false,
         timestamp: timestamp(post.id.unix_ms()),
         pinned: false,
-        mentions: mentions.map(|author| User { member: in_guild.then(member), ..user(author) }).collect(),
-        mention_roles: mentioned_roles(post.content),
-        mention_everyone: false,
+        mentions,
         id: post.id,
-        flags: 0,
+        flags: post.given.flags,
         embeds: post.given.embeds.unwrap_or(&empty),
         edited_timestamp: None,
         content: post.content,
@@ -137,10 +149,11 @@ pub(crate) fn message_create(post: &Post<'_>, world: &World) -> Dispatch {
         channel_id: post.channel.id,
         author: user(post.author),
         attachments: [],
-        member: in_guild.then(member),
+        member: in_guild.then(|| member(post.author)),
         guild_id: post.channel.guild,
         nonce: post.given.nonce,
-        message_reference: post.given.message_reference,
+        message_reference: reference,
+        referenced_message: post.given.referenced,
         channel_type: if in_guild { GUILD_TEXT } else { DIRECT_MESSAGE },
     };
     let scope = Scope {
@@ -169,8 +182,13 @@ pub(crate) fn rest_message(body: &str) -> Value {
     message
 }
 
+/// Who wrote a message.
+pub(super) fn author_of(message: &Value) -> Option<Id> {
+    message.pointer("/author/id")?.as_str()?.parse().ok()
+}
+
 /// Discord's form of a timestamp: microseconds and an explicit offset.
-fn timestamp(unix_ms: u64) -> String {
+pub(super) fn timestamp(unix_ms: u64) -> String {
     let nanos = i128::from(unix_ms) * 1_000_000;
     let at = time::OffsetDateTime::from_unix_timestamp_nanos(nanos).unwrap_or(time::OffsetDateTime::UNIX_EPOCH);
     let (date, clock) = (at.date(), at.time());
@@ -186,36 +204,9 @@ fn timestamp(unix_ms: u64) -> String {
     )
 }
 
-fn mentioned_users(content: &str) -> Vec<Id> {
-    mentions(content, |inside| inside.strip_prefix('!').unwrap_or(inside).parse().ok())
-}
-
-fn mentioned_roles(content: &str) -> Vec<Id> {
-    mentions(content, |inside| inside.strip_prefix('&')?.parse().ok())
-}
-
-/// The distinct ids between `<@` and `>`, in the order of their first appearance.
-fn mentions(content: &str, id: impl Fn(&str) -> Option<Id>) -> Vec<Id> {
-    let mut found = Vec::new();
-    for rest in content.split("<@").skip(1) {
-        let mentioned = rest.split_once('>').and_then(|(inside, _)| id(inside));
-        if let Some(mentioned) = mentioned.filter(|mentioned| !found.contains(mentioned)) {
-            found.push(mentioned);
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn mentions_are_read_from_the_text() {
-        let text = "<@12> and <@!13>, <@12> again, role <@&14>, broken <@x> <@15";
-        assert_eq!(mentioned_users(text), [Id::new(12), Id::new(13)]);
-        assert_eq!(mentioned_roles(text), [Id::new(14)]);
-    }
 
     #[test]
     fn timestamps_have_microseconds_and_an_offset() {

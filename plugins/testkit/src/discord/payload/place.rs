@@ -2,17 +2,54 @@
 
 use serde_json::{Value, json};
 
-use super::message::{User, member, user};
+use super::message::{self, User, member};
 use super::{DIRECT_MESSAGE, GUILD_TEXT, JOINED_AT};
 use crate::discord::dispatch::{Dispatch, Scope};
 use crate::discord::snowflake::Id;
-use crate::discord::world::{Author, Channel, Guild, World};
+use crate::discord::world::{Author, Channel, Guild, Role, World};
+
+/// What everybody may do, mentioning everyone included; the other roles add nothing.
+const EVERYONE_PERMISSIONS: &str = "2248473465835073";
+const NO_PERMISSIONS: &str = "0";
 
 /// The bot's own user, as `/users/@me` and READY show it.
 pub(crate) fn bot_user(bot: &Author) -> Value {
     json!({
         "id": bot.id, "username": bot.username, "discriminator": "0", "global_name": null, "avatar": null,
         "bot": true, "flags": 0, "public_flags": 0, "verified": true, "mfa_enabled": false, "locale": "en-US",
+    })
+}
+
+/// Somebody's user, as `/users/{id}` shows it.
+pub(crate) fn user(author: &Author) -> Value {
+    json!(message::user(author))
+}
+
+/// Somebody as a member of a guild, with the user.
+pub(crate) fn guild_member(author: &Author) -> Value {
+    let mut member = json!(member(author));
+    if let Some(fields) = member.as_object_mut() {
+        fields.insert("user".to_owned(), user(author));
+    }
+    member
+}
+
+/// The roles of a guild, `@everyone` first.
+pub(crate) fn roles(guild: &Guild) -> Value {
+    let others = guild
+        .roles
+        .iter()
+        .zip(1..)
+        .map(|(Role { id, name, mentionable }, position)| role(*id, name, position, *mentionable, NO_PERMISSIONS));
+    [role(guild.id, "@everyone", 0, false, EVERYONE_PERMISSIONS)].into_iter().chain(others).collect()
+}
+
+fn role(id: Id, name: &str, position: u64, mentionable: bool, permissions: &str) -> Value {
+    json!({
+        "id": id, "name": name, "color": 0,
+        "colors": { "primary_color": 0, "secondary_color": null, "tertiary_color": null },
+        "hoist": false, "position": position, "permissions": permissions, "managed": false,
+        "mentionable": mentionable, "flags": 0, "icon": null, "unicode_emoji": null,
     })
 }
 
@@ -53,7 +90,7 @@ pub(crate) fn resumed() -> Dispatch {
 pub(crate) fn channel(channel: &Channel, world: &World) -> Value {
     let Some(guild) = channel.guild else {
         let recipient = channel.recipient.and_then(|id| world.author(id));
-        let recipients: Vec<User<'_>> = recipient.into_iter().map(user).collect();
+        let recipients: Vec<User<'_>> = recipient.into_iter().map(message::user).collect();
         let last = channel.last_message();
         return json!({ "id": channel.id, "type": DIRECT_MESSAGE, "last_message_id": last, "recipients": recipients, "flags": 0 });
     };
@@ -67,12 +104,7 @@ pub(crate) fn channel(channel: &Channel, world: &World) -> Value {
 pub(crate) fn guild_create(guild: &Guild, world: &World) -> Dispatch {
     let channels: Vec<Value> =
         guild.channels.iter().filter_map(|id| world.channel(*id)).map(|known| channel(known, world)).collect();
-    let everyone = json!({
-        "id": guild.id, "name": "@everyone", "color": 0, "colors": { "primary_color": 0 }, "hoist": false, "position": 0,
-        "permissions": "2248473465835073", "managed": false, "mentionable": false, "flags": 0, "icon": null,
-        "unicode_emoji": null,
-    });
-    let mut bot = json!(member());
+    let mut bot = json!(member(&world.bot));
     if let Some(fields) = bot.as_object_mut() {
         fields.insert("user".to_owned(), bot_user(&world.bot));
     }
@@ -81,7 +113,7 @@ pub(crate) fn guild_create(guild: &Guild, world: &World) -> Dispatch {
         "id": guild.id, "name": guild.name, "owner_id": world.owner(), "joined_at": JOINED_AT, "large": false,
         "unavailable": false, "member_count": world.authors.len() + 1, "voice_states": [], "members": [bot],
         "channels": channels, "threads": [], "presences": [], "stage_instances": [], "guild_scheduled_events": [],
-        "soundboard_sounds": [], "roles": [everyone], "emojis": [], "stickers": [], "features": [],
+        "soundboard_sounds": [], "roles": roles(guild), "emojis": [], "stickers": [], "features": [],
     });
     if let (Some(body), Value::Object(own)) = (body.as_object_mut(), own) {
         body.extend(own);

@@ -3,12 +3,20 @@
 //! As JSON it is the format that the README documents; in code it is this struct. Everything has a default, and the default
 //! is a quiet server: one message a second for ever.
 
+mod fault;
+mod limits;
 mod parse;
+mod pattern;
+mod rest;
 mod step;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use fault::Stage;
+pub use fault::{Mishap, RestFault};
+pub use limits::{Allowance, LimitScope, Limits, RouteLimit};
 pub use parse::ScriptError;
+pub use rest::Rest;
 pub use step::{Action, Moment, Step, Times, When};
 
 /// Discord's usual interval.
@@ -61,6 +69,8 @@ pub struct Script {
     pub session_starts: SessionStarts,
     /// Intents that the application may not use: bits of GUILD_MEMBERS (2), GUILD_PRESENCES (256), MESSAGE_CONTENT (32768).
     pub disallowed_intents: u64,
+    /// How the REST API limits, fails and refuses.
+    pub rest: Rest,
     /// What happens on the way.
     pub steps: Vec<Step>,
 }
@@ -82,6 +92,7 @@ impl Default for Script {
             history_max: HISTORY_MAX,
             session_starts: SessionStarts::default(),
             disallowed_intents: 0,
+            rest: Rest::default(),
             steps: Vec::new(),
         }
     }

@@ -3,9 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Action, Moment, Pace, Script, SessionStarts, Start, Step, Times, When};
+use super::{Action, Moment, Pace, Rest, Script, SessionStarts, Start, Step, Times, When};
 use crate::discord::close::Code;
 use crate::discord::intents;
+use crate::discord::snowflake::Id;
+use crate::discord::world::World;
 
 const TRIGGERS: [&str; 4] = ["after_messages", "every_messages", "after_ms", "on"];
 
@@ -49,6 +51,7 @@ pub(super) struct File {
     history_max: usize,
     session_starts: SessionStarts,
     disallowed_intents: u64,
+    rest: Rest,
     steps: Vec<Map<String, Value>>,
 }
 
@@ -70,6 +73,7 @@ impl Default for File {
             history_max: script.history_max,
             session_starts: script.session_starts,
             disallowed_intents: script.disallowed_intents,
+            rest: script.rest,
             steps: Vec::new(),
         }
     }
@@ -108,6 +112,7 @@ impl TryFrom<File> for Script {
             history_max: file.history_max,
             session_starts: file.session_starts,
             disallowed_intents: file.disallowed_intents,
+            rest: file.rest,
             steps,
         };
         problems.extend(script.settings_problems());
@@ -155,7 +160,53 @@ impl Script {
             disallowed,
             overdrawn,
         ];
-        checks.into_iter().flatten().collect()
+        let mut problems: Vec<String> = checks.into_iter().flatten().chain(self.rest.problems()).collect();
+        if problems.is_empty() {
+            problems.extend(self.strangers());
+        }
+        problems
+    }
+
+    /// What names somebody or a channel that is not there. Only for a world whose size makes sense.
+    fn strangers(&self) -> Vec<String> {
+        let named: Vec<(usize, Named)> =
+            self.steps.iter().enumerate().filter_map(|(index, step)| Some((index, Named::of(&step.action)?))).collect();
+        if named.is_empty() && !self.rest.names_anybody() {
+            return Vec::new();
+        }
+        let world = World::new(self.guilds, self.channels, self.authors, self.history_max);
+        let steps = named.into_iter().filter_map(|(index, named)| {
+            let problem = named.problem(&world)?;
+            Some(format!("step {}: {problem}", index + 1))
+        });
+        self.rest.strangers(&world).into_iter().chain(steps).collect()
+    }
+}
+
+/// Whom or what an action names.
+enum Named {
+    Somebody(Id),
+    Channel(Id),
+}
+
+impl Named {
+    fn of(action: &Action) -> Option<Self> {
+        match action {
+            Action::CloseDms { user } | Action::OpenDms { user } => Some(Self::Somebody(*user)),
+            Action::DenyAccess { channel } | Action::DenySend { channel } | Action::Allow { channel } => {
+                Some(Self::Channel(*channel))
+            }
+            _ => None,
+        }
+    }
+
+    fn problem(&self, world: &World) -> Option<String> {
+        match self {
+            Self::Somebody(user) => world.author(*user).is_none().then(|| format!("nobody here has the id {user}")),
+            Self::Channel(channel) => {
+                world.channel(*channel).is_none().then(|| format!("there is no channel {channel}"))
+            }
+        }
     }
 }
 
@@ -175,7 +226,8 @@ fn when(fields: &mut Map<String, Value>) -> Result<When, String> {
     };
     if *name == "on" {
         let moment: Moment = serde_json::from_value(value.clone()).map_err(|error| format!("`on`: {error}"))?;
-        return Ok(When::On { moment, times: times_of(times)? });
+        let times = times.map_or(Ok(Times::Count(1)), |times| Times::read("times", &times))?;
+        return Ok(When::On { moment, times });
     }
     if times.is_some() {
         return Err("`times` goes with `on` only: use `every_messages` to repeat by count".to_owned());
@@ -186,15 +238,6 @@ fn when(fields: &mut Map<String, Value>) -> Result<When, String> {
         "every_messages" => When::EveryMessages(number),
         _ => When::AfterMs(number),
     })
-}
-
-fn times_of(times: Option<Value>) -> Result<Times, String> {
-    let Some(times) = times else { return Ok(Times::Count(1)) };
-    if times.as_str() == Some("always") {
-        return Ok(Times::Always);
-    }
-    let count = times.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0);
-    count.map(Times::Count).ok_or_else(|| format!("`times` is {times}: use a number from 1, or \"always\""))
 }
 
 fn step_problem(step: &Step) -> Option<String> {
@@ -236,6 +279,8 @@ fn action_problem(action: &Action) -> Option<String> {
         Action::Flood { per_second: Some(0), .. } => {
             Some("`per_second` is 0: use 1 or more, or leave it out for as fast as possible".to_owned())
         }
+        Action::RestFault(fault) => fault.problem(),
+        Action::RestLimits(limits) => limits.problems().into_iter().next(),
         _ => None,
     }
 }
@@ -271,10 +316,21 @@ mod tests {
             { "after_messages": 2, "do": "hello-delay", "ms": 10, "count": 1 },
             { "after_messages": 2, "do": "pause", "ms": 10 },
             { "after_messages": 2, "do": "request-heartbeat" },
-            { "after_messages": 2, "do": "reset-token" }
+            { "after_messages": 2, "do": "reset-token" },
+            { "after_messages": 2, "do": "rest-fault", "fault": "drip", "every_ms": 5, "count": "always", "method": "GET" },
+            { "after_messages": 2, "do": "rest-recover" },
+            { "after_messages": 2, "do": "rest-limits", "global": { "requests": 50, "per_ms": 1000 } },
+            { "after_messages": 2, "do": "close-dms", "user": "USER" },
+            { "after_messages": 2, "do": "open-dms", "user": "USER" },
+            { "after_messages": 2, "do": "deny-access", "channel": "CHANNEL" },
+            { "after_messages": 2, "do": "deny-send", "channel": "CHANNEL" },
+            { "after_messages": 2, "do": "allow", "channel": "CHANNEL" }
         ] }"#;
-        let parsed = script(text).unwrap();
-        assert_eq!(parsed.steps.len(), 16);
+        let world = World::new(1, 1, 1, 1);
+        let (user, channel) = (world.authors[0].id, world.guilds[0].channels[0]);
+        let text = text.replace("USER", &user.to_string()).replace("CHANNEL", &channel.to_string());
+        let parsed = script(&text).unwrap();
+        assert_eq!(parsed.steps.len(), 24);
         assert_eq!(script(&serde_json::to_string(&parsed).unwrap()).unwrap(), parsed);
     }
 
@@ -293,6 +349,19 @@ mod tests {
             (r#"{ "after_ms": 1, "times": 2, "do": "drop" }"#, "goes with `on` only"),
             (r#"{ "every_messages": 0, "do": "drop" }"#, "message count is 0"),
             (r#"{ "after_ms": 1, "do": "refuse-upgrades", "status": 200, "count": 1 }"#, "use 400 to 599"),
+            (
+                r#"{ "after_ms": 1, "do": "rest-fault", "fault": "cut", "count": 0 }"#,
+                "`count` is 0: use a number from 1",
+            ),
+            (r#"{ "after_ms": 1, "do": "rest-fault", "fault": "cut", "method": "get" }"#, "use one of GET"),
+            (r#"{ "after_ms": 1, "do": "rest-fault", "fault": "cut", "bytes": 5 }"#, "unknown field `bytes`"),
+            (
+                r#"{ "after_ms": 1, "do": "rest-limits", "routes": [{ "requests": 0, "per_ms": 1 }] }"#,
+                "route 1: the limit",
+            ),
+            (r#"{ "after_ms": 1, "do": "rest-limits", "route": [] }"#, "unknown field `route`"),
+            (r#"{ "after_ms": 1, "do": "close-dms", "user": "5" }"#, "step 1: nobody here has the id 5"),
+            (r#"{ "after_ms": 1, "do": "deny-send", "channel": "5" }"#, "step 1: there is no channel 5"),
         ];
         for (step, expected) in cases {
             let found = problems(&format!(r#"{{ "steps": [{step}] }}"#));
@@ -307,6 +376,24 @@ mod tests {
         for expected in ["step 1", "step 2", "`rate`", "`guilds`"] {
             assert!(found.contains(expected), "{expected}: {found}");
         }
+    }
+
+    #[test]
+    fn the_rest_api_is_checked_as_well() {
+        let found = problems(
+            r#"{ "rest": { "limits": { "global": { "requests": 0, "per_ms": 1 }, "routes": [
+            { "requests": 5, "per_ms": 1000, "scope": "global" }] }, "faults": [{ "fault": "cut", "path": "x" }] } }"#,
+        );
+        for expected in
+            ["`rest.limits`: the global limit is 0", "route 1: `scope` is \"global\"", "`rest.faults` 1 (`cut`)"]
+        {
+            assert!(found.contains(expected), "{expected}: {found}");
+        }
+        let found = problems(r#"{ "rest": { "closed_dms": ["5"], "no_access": ["6"], "no_send": ["7"] } }"#);
+        for expected in ["`rest.closed_dms` has 5", "`rest.no_access` has 6", "`rest.no_send` has 7"] {
+            assert!(found.contains(expected), "{expected}: {found}");
+        }
+        assert!(problems(r#"{ "rest": { "limit": 1 } }"#).contains("unknown field `limit`"));
     }
 
     #[test]

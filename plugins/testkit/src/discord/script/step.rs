@@ -2,6 +2,10 @@
 
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+use super::{Limits, RestFault};
+use crate::discord::snowflake::Id;
 
 /// One step of a script. Steps don't wait for each other: each is done when it is due.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +46,8 @@ pub enum Moment {
     Resumed,
 }
 
-/// How many times a step at a moment is done. Of several steps for one moment the first with times left is done.
+/// How many times a step at a moment, or a fault, is done. Of several for one moment or request the first with times left is
+/// done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Times {
     /// So many times.
@@ -128,10 +133,52 @@ pub enum Action {
     },
     /// The token is worth nothing from now on, as after too many identifies: everything is closed with 4004.
     ResetToken {},
+    /// Something goes wrong with REST requests from now on.
+    RestFault(RestFault),
+    /// The faults of REST requests that have not happened yet do not happen any more.
+    RestRecover {},
+    /// These limits hold for REST requests from now on, and every window begins anew.
+    RestLimits(Limits),
+    /// Somebody takes no direct messages of the bot any more.
+    CloseDms {
+        /// Who.
+        user: Id,
+    },
+    /// Somebody takes them again.
+    OpenDms {
+        /// Who.
+        user: Id,
+    },
+    /// The bot can't see a channel any more.
+    DenyAccess {
+        /// Which.
+        channel: Id,
+    },
+    /// The bot may not write in a channel any more.
+    DenySend {
+        /// Which.
+        channel: Id,
+    },
+    /// The bot may do in a channel what it could at first.
+    Allow {
+        /// Which.
+        channel: Id,
+    },
 }
 
 fn unknown_error() -> u16 {
     4000
+}
+
+impl Times {
+    /// Reads it from the JSON of the key `name`.
+    pub(super) fn read(name: &str, value: &Value) -> Result<Self, String> {
+        if value.as_str() == Some("always") {
+            return Ok(Self::Always);
+        }
+        let count = value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0);
+        count.map(Self::Count).ok_or_else(|| format!("`{name}` is {value}: use a number from 1, or \"always\""))
+    }
 }
 
 impl Serialize for Times {
