@@ -24,7 +24,7 @@ use std::process::Command;
 
 const TARGET: &str = "wasm32-wasip2";
 /// First words that a guest's name may have; each is a file of the suite.
-const GROUPS: [&str; 2] = ["sandbox", "session"];
+const GROUPS: [&str; 3] = ["action", "sandbox", "session"];
 
 fn main() {
     let tests = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));

@@ -12,6 +12,7 @@
 )]
 
 pub mod account;
+pub mod desk;
 pub mod discord;
 pub mod guest;
 pub mod kill;
@@ -19,6 +20,7 @@ pub mod platform;
 pub mod processes;
 pub mod sabotage;
 pub mod sandbox;
+pub mod web;
 
 use std::path::PathBuf;
 

@@ -9,6 +9,7 @@
     reason = "tests: nobody links this binary"
 )]
 
+mod action;
 mod architecture;
 mod cli;
 mod contacts;

@@ -9,16 +9,21 @@ use jackfield_engine::Engine;
 use jackfield_model::clock::SharedClock;
 use jackfield_model::session::StopReason;
 use jackfield_model::{ConnectionId, Timestamp};
-use jackfield_store::Stores;
 use jackfield_store::retention::Policy;
+use jackfield_store::{StoreError, Stores};
 use tokio::sync::{Mutex as Shared, mpsc};
 use tokio::task::JoinHandle;
 
+use crate::config::nearest;
 use crate::connection::{self, Connection};
 use crate::failpoint::Failpoint;
+use crate::outbound::{self, Executor};
 use crate::retention;
 use crate::spec::Spec;
 use crate::status;
+
+/// What the ledger says of an action whose process ended.
+const INTERRUPTED: &str = "the host ended while it ran";
 
 /// What a host works with.
 pub struct Options {
@@ -40,6 +45,7 @@ struct Inner {
     options: Options,
     started_at: Timestamp,
     connections: Mutex<BTreeMap<ConnectionId, Connection>>,
+    executors: BTreeMap<ConnectionId, (Arc<Spec>, Executor)>,
     broken: Shared<mpsc::UnboundedReceiver<String>>,
     pruning: JoinHandle<()>,
 }
@@ -56,7 +62,17 @@ pub struct Host(Arc<Inner>);
 
 impl Host {
     /// Starts every connection. None waits for another.
-    pub async fn start(options: Options, specs: Vec<Spec>) -> Self {
+    ///
+    /// # Errors
+    /// What an earlier process left open in the ledger can't be ended.
+    pub async fn start(options: Options, specs: Vec<Spec>) -> Result<Self, StoreError> {
+        let interrupted = options.stores.executions.interrupted(INTERRUPTED).await?;
+        if interrupted > 0 {
+            tracing::warn!(
+                interrupted,
+                "actions were under way when the host ended: whether they were done is not known"
+            );
+        }
         let (tell, broken) = mpsc::unbounded_channel();
         let serve = |spec: Spec| {
             let setup = connection::Setup {
@@ -68,15 +84,54 @@ impl Host {
             };
             (setup.spec.id.clone(), Connection::serve(setup))
         };
-        let connections = specs.into_iter().map(serve).collect();
+        let connections: BTreeMap<_, _> = specs.into_iter().map(serve).collect();
+        let executors = connections.iter().map(|(id, connection)| {
+            let (spec, rows) = (connection.spec().clone(), connection.waker());
+            let executor = Executor::new(spec.clone(), options.stores.clone(), options.clock.clone(), rows);
+            (id.clone(), (spec, executor))
+        });
+        let executors = executors.collect();
         let pruning = tokio::spawn(retention::run(options.stores.retention.clone(), options.retention));
-        Self(Arc::new(Inner {
+        Ok(Self(Arc::new(Inner {
             started_at: options.clock.now(),
             connections: Mutex::new(connections),
+            executors,
             broken: Shared::new(broken),
             pruning,
             options,
-        }))
+        })))
+    }
+
+    /// Runs an action, whether or not its connection has a session, and says how it ended. Whoever drops the future has left:
+    /// nothing more is sent for it.
+    ///
+    /// # Errors
+    /// Why nothing was run.
+    pub async fn run(&self, request: outbound::Request) -> Result<outbound::Report, outbound::Refused> {
+        match self.0.executors.get(&request.connection) {
+            Some((_, executor)) => executor.run(request).await,
+            None => {
+                let known = self.0.executors.keys().map(ConnectionId::as_str);
+                let near = nearest::word(request.connection.as_str(), known).map(str::to_owned);
+                Err(outbound::Refused::NoConnection { name: request.connection, near })
+            }
+        }
+    }
+
+    /// What can be done, on one connection or on all.
+    #[must_use]
+    pub fn actions(&self, connection: Option<&ConnectionId>) -> Vec<outbound::Listed> {
+        let mut listed = Vec::new();
+        for (id, (spec, _)) in &self.0.executors {
+            if connection.is_none_or(|only| only == id) {
+                listed.extend(spec.actions.specs().map(|action| outbound::Listed {
+                    connection: id.clone(),
+                    generation: spec.generation,
+                    spec: action.clone(),
+                }));
+            }
+        }
+        listed
     }
 
     /// The stores, for reading.
@@ -140,6 +195,10 @@ impl Host {
         let mut stopping = tokio::task::JoinSet::new();
         for connection in connections.into_values() {
             stopping.spawn(connection.stop(StopReason::Shutdown, grace));
+        }
+        for (_, executor) in self.0.executors.values() {
+            let executor = executor.clone();
+            stopping.spawn(async move { executor.stop(grace).await });
         }
         while stopping.join_next().await.is_some() {}
     }

@@ -17,6 +17,7 @@ pub mod guest_log;
 pub mod host;
 pub mod inbound;
 pub mod outbound;
+mod redact;
 mod retention;
 pub mod serve;
 pub mod session;

@@ -9,6 +9,8 @@ use jackfield_engine::{Component, GuestLimits, LogSink};
 use jackfield_model::session::StartBudget;
 use jackfield_model::{ConnectionId, Generation, Space, limits};
 
+use crate::outbound::registry::Registry;
+
 /// One connection, ready to run. Built by the configuration; nothing here is read from the environment any more.
 #[derive(Clone)]
 pub struct Spec {
@@ -28,6 +30,12 @@ pub struct Spec {
     pub secrets: Arc<Secrets>,
     /// Bytes of durable state that it may keep; 0 when not granted.
     pub state_bytes: u64,
+    /// It may look up people of its contact space.
+    pub contacts: bool,
+    /// It may take locks.
+    pub lease: bool,
+    /// What can be done with it.
+    pub actions: Arc<Registry>,
     /// Names the credential that the start budget belongs to; never the credential itself.
     pub start_key: String,
     /// What is counted against that key.
@@ -53,6 +61,12 @@ pub struct Limits {
     pub inbox: u64,
     /// Instances of `transform` that run side by side.
     pub transforms: usize,
+    /// Longest action, waiting for rate limits included.
+    pub action: Duration,
+    /// Actions that run side by side.
+    pub actions: usize,
+    /// Requests that the platform may refuse within ten minutes before no more are sent.
+    pub refusals: u32,
 }
 
 impl Default for Limits {
@@ -63,6 +77,9 @@ impl Default for Limits {
             frame: limits::FRAME_BYTES_MAX,
             inbox: 256 * 1024 * 1024,
             transforms: 2,
+            action: Duration::from_secs(60),
+            actions: 8,
+            refusals: jackfield_engine::egress::Ceilings::default().refusals,
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod describe;
 pub mod line;
 pub mod meaning;
 pub mod session;
+pub mod steps;
 
 #[doc(hidden)]
 pub use jackfield_sdk;

@@ -10,8 +10,8 @@ use jackfield_store::dead_letter::Letter;
 use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
-use super::redact;
 use super::server::Admin;
+use crate::redact;
 
 /// Most letters of one answer.
 const PAGE_MAX: usize = 200;

@@ -11,7 +11,6 @@ pub(crate) mod events;
 mod failure;
 mod json;
 pub(crate) mod parked;
-mod redact;
 mod server;
 mod socket;
 #[cfg(test)]

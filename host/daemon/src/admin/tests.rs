@@ -45,7 +45,7 @@ impl Running {
             },
             failpoint: Failpoint::default(),
         };
-        let host = Host::start(options, Vec::new()).await;
+        let host = Host::start(options, Vec::new()).await.unwrap();
         let ending = CancellationToken::new();
         let bind = Bind::new(data.path()).unwrap();
         let server = tokio::spawn(serve(bind, Admin::new(host, &[], ending.clone())));

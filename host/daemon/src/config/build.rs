@@ -24,6 +24,7 @@ use super::rights::{self, Rights};
 use super::schema::Schema;
 use super::secret;
 use crate::guest_log;
+use crate::outbound::registry::Registry;
 use crate::spec::{Limits, Spec};
 
 /// What a configuration is brought together with.
@@ -80,13 +81,15 @@ impl Building<'_> {
         let policy = self.policy(connection, &rights);
         let values = values?;
         let secrets = self.secrets(connection, &values);
+        let actions = self.actions(connection, &component);
         if !(pinned && valid) {
             return None;
         }
         let names = Names { numbering: self.means.numbering, connection, values: &values };
         let (credential, fingerprint) = (names.credential(descriptor), names.fingerprint(component.digest()));
         self.one_session(connection, &credential);
-        Some(self.spec(connection, component.clone(), &rights, (policy?, secrets?), (credential.name, fingerprint)))
+        let parts = (component.clone(), actions?);
+        Some(self.spec(connection, parts, &rights, (policy?, secrets?), (credential.name, fingerprint)))
     }
 
     async fn component(&mut self, connection: &Connection) -> Option<Component> {
@@ -137,6 +140,19 @@ impl Building<'_> {
                 );
                 self.found(connection, "/connector", problem.help("this is for the connector's author to mend"));
                 false
+            }
+        }
+    }
+
+    fn actions(&mut self, connection: &Connection, component: &Component) -> Option<Arc<Registry>> {
+        match Registry::new(component.actions()) {
+            Ok(actions) => Some(Arc::new(actions)),
+            Err(problems) => {
+                for problem in problems {
+                    let problem = Problem::refused("actions", format!("`{}`: {problem}", component.descriptor().id));
+                    self.found(connection, "/connector", problem.help("this is for the connector's author to mend"));
+                }
+                None
             }
         }
     }
@@ -212,7 +228,7 @@ impl Building<'_> {
     fn spec(
         &mut self,
         connection: &Connection,
-        component: Component,
+        (component, actions): (Component, Arc<Registry>),
         rights: &Rights,
         (policy, secrets): (Policy, Secrets),
         (start_key, fingerprint): (String, String),
@@ -223,7 +239,7 @@ impl Building<'_> {
             connection: connection.id.clone(),
             policy,
             secrets: secrets.clone(),
-            ceilings: Ceilings { frame_bytes: limits.frame, ..Ceilings::default() },
+            ceilings: Ceilings { frame_bytes: limits.frame, refusals: limits.refusals, ..Ceilings::default() },
             resolver: self.means.resolver.clone(),
             trust: self.means.trust.clone(),
             clock: self.means.clock.clone(),
@@ -239,6 +255,9 @@ impl Building<'_> {
             gate,
             secrets,
             state_bytes: rights.state_bytes,
+            contacts: rights.contacts,
+            lease: rights.lease,
+            actions,
             start_key,
             start_budget: component.descriptor().start_budget,
             fingerprint,
@@ -295,5 +314,8 @@ fn limits(connection: &Connection) -> Limits {
         frame: bytes(written.frame, usual.frame),
         inbox: written.inbox.unwrap_or(usual.inbox),
         transforms: written.transforms.map_or(usual.transforms, usize::from),
+        action: written.action.unwrap_or(usual.action),
+        actions: written.actions.map_or(usual.actions, usize::from),
+        refusals: written.refusals.unwrap_or(usual.refusals),
     }
 }

@@ -373,11 +373,13 @@ impl Reading<'_> {
         let memory = sized("memory", &written.memory, limit::MEMORY);
         let frame = sized("frame", &written.frame, limit::FRAME);
         let inbox = sized("inbox", &written.inbox, limit::INBOX);
-        let call: Option<Duration> = written
-            .call
-            .as_deref()
-            .and_then(|text| self.checked(&member(&base, "call"), limit::duration(text, limit::CALL)));
-        limit::Limits { memory, call, frame, inbox, transforms: written.transforms }
+        let mut timed = |key: &str, text: &Option<String>, range: limit::Range<Duration>| -> Option<Duration> {
+            self.checked(&member(&base, key), limit::duration(text.as_deref()?, range))
+        };
+        let call = timed("call", &written.call, limit::CALL);
+        let action = timed("action", &written.action, limit::ACTION);
+        let shape::Limits { transforms, actions, refusals, .. } = *written;
+        limit::Limits { memory, call, frame, inbox, transforms, action, actions, refusals }
     }
 
     fn parsed<T>(&mut self, pointer: &str, text: Option<&str>) -> Option<T>

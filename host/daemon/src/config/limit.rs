@@ -19,6 +19,12 @@ pub struct Limits {
     pub inbox: Option<u64>,
     /// Instances that transform side by side.
     pub transforms: Option<u8>,
+    /// Longest action.
+    pub action: Option<Duration>,
+    /// Actions that run side by side.
+    pub actions: Option<u8>,
+    /// Requests that the platform may refuse within ten minutes.
+    pub refusals: Option<u32>,
 }
 
 /// From least to most, both allowed.
@@ -39,6 +45,10 @@ pub(super) const INBOX: Range<u64> = Range { least: limits::DISPATCH_BYTES_MAX a
 
 /// Guest call. The engine's clock ticks every 10 ms: less than a few ticks would end calls at random.
 pub(super) const CALL: Range<Duration> = Range { least: Duration::from_millis(50), most: limits::CALL_TIME_MAX };
+
+/// Action. A rate limit's window is seconds to minutes; a lock of a connector lasts 15 minutes at most.
+pub(super) const ACTION: Range<Duration> =
+    Range { least: Duration::from_millis(100), most: Duration::from_secs(15 * 60) };
 
 /// Reads a size inside a range.
 pub(super) fn size(text: &str, range: Range<u64>) -> Result<u64, String> {

@@ -20,6 +20,10 @@ pub(super) struct Rights {
     pub(super) grants: Vec<Origin>,
     /// Bytes of durable state.
     pub(super) state_bytes: u64,
+    /// It may look up people.
+    pub(super) contacts: bool,
+    /// It may take locks.
+    pub(super) lease: bool,
 }
 
 /// A problem, and the part of the connection that it is about, as a JSON pointer.
@@ -62,6 +66,8 @@ pub(super) fn effective(descriptor: &Descriptor, connection: &Connection) -> (Ri
         asks: origins(&asks),
         grants: origins(&connection.grants),
         state_bytes: bytes(&asks).unwrap_or_default().min(bytes(&connection.grants).unwrap_or_default()),
+        contacts: asks.contains(&Grant::Contacts) && connection.grants.contains(&Grant::Contacts),
+        lease: asks.contains(&Grant::Lease) && connection.grants.contains(&Grant::Lease),
     };
     (rights, found)
 }

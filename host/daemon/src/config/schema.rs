@@ -20,21 +20,21 @@ const PATTERN_BYTES_MAX: usize = 10 << 20;
 
 /// One thing in a value that its schema does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Finding {
+pub(crate) struct Finding {
     /// Stable word.
-    pub(super) code: &'static str,
+    pub(crate) code: &'static str,
     /// The value in question, or the member that should not be there.
-    pub(super) pointer: String,
+    pub(crate) pointer: String,
     /// The key is what is wrong, not the value.
-    pub(super) about_key: bool,
+    pub(crate) about_key: bool,
     /// What is wrong.
-    pub(super) message: String,
+    pub(crate) message: String,
     /// What to change.
-    pub(super) help: Option<String>,
+    pub(crate) help: Option<String>,
 }
 
 /// A schema, ready to be applied.
-pub(super) struct Schema {
+pub(crate) struct Schema {
     document: Value,
     validator: Validator,
 }
@@ -44,7 +44,7 @@ impl Schema {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn new(document: Value) -> Result<Self, String> {
+    pub(crate) fn new(document: Value) -> Result<Self, String> {
         super::bounds::check(&document)?;
         let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX);
         let options = jsonschema::options().with_pattern_options(patterns);
@@ -53,7 +53,7 @@ impl Schema {
     }
 
     /// Everything in the value that the schema does not allow.
-    pub(super) fn findings(&self, value: &Value) -> Vec<Finding> {
+    pub(crate) fn findings(&self, value: &Value) -> Vec<Finding> {
         self.validator.iter_errors(value).flat_map(|error| self.explain(&error)).collect()
     }
 

@@ -117,6 +117,15 @@ pub(super) struct Limits {
     /// Instances that transform dispatches side by side, by default 2, at most 16.
     #[schemars(with = "u8", range(min = 1, max = 16))]
     pub(super) transforms: Option<u8>,
+    /// Longest action, waiting for rate limits included, by default `60s`, at most `15m`.
+    #[schemars(with = "String")]
+    pub(super) action: Option<String>,
+    /// Actions that run side by side, by default 8, at most 64. More wait for their turn.
+    #[schemars(with = "u8", range(min = 1, max = 64))]
+    pub(super) actions: Option<u8>,
+    /// Requests that the platform may refuse (401, 403, 429) within ten minutes before no more are sent, by default 5000.
+    #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
+    pub(super) refusals: Option<u32>,
 }
 
 /// The JSON Schema of a configuration file.

@@ -97,6 +97,12 @@ impl Connection {
         let _ = self.orders.send(Order::Rows);
     }
 
+    /// Does the same as `rows`, for whoever outlives this handle.
+    pub fn waker(&self) -> impl Fn() + Send + Sync + 'static {
+        let orders = self.orders.clone();
+        move || drop(orders.send(Order::Rows))
+    }
+
     /// Ends it in order; after `grace` by force.
     pub async fn stop(mut self, reason: StopReason, grace: Duration) {
         let _ = self.orders.send(Order::Stop(reason));

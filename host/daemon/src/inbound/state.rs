@@ -23,7 +23,8 @@ pub struct StateMap {
 }
 
 impl StateMap {
-    pub(super) fn new(connection: ConnectionId, store: Arc<dyn State>) -> Self {
+    /// The map as it is stored, with nothing on its way.
+    pub(crate) fn new(connection: ConnectionId, store: Arc<dyn State>) -> Self {
         Self { connection, store, overlay: Mutex::default() }
     }
 

@@ -9,6 +9,19 @@
 //! - Needs no session: it works while the connection is parked, waiting or not configured to have one.
 
 pub mod buckets;
+mod executor;
+mod locks;
+mod outcome;
+mod passage;
+mod people;
+mod policy;
+pub mod registry;
 pub mod request;
+mod running;
+mod runs;
+mod tally;
 
-pub use request::{ArgumentProblem, Refused, Report, Request};
+pub use executor::Executor;
+pub use registry::Registry;
+pub use request::{ArgumentProblem, Listed, Refused, Report, Request};
+pub use tally::LastAction;

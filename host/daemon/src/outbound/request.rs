@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use jackfield_model::action::Ending;
-use jackfield_model::{ConnectionId, ExecutionId};
+use jackfield_model::action::{ActionSpec, Ending};
+use jackfield_model::{ConnectionId, ExecutionId, Generation};
 use jackfield_store::execution::Surface;
 use serde::Serialize;
 
@@ -28,6 +28,17 @@ pub struct Request {
     pub surface: Surface,
     /// Who asks, for the ledger.
     pub caller: String,
+}
+
+/// An action that can be asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// On which connection.
+    pub connection: ConnectionId,
+    /// Which generation of its code has it.
+    pub generation: Generation,
+    /// What it says of itself.
+    pub spec: ActionSpec,
 }
 
 /// An execution that ended, or had ended before.

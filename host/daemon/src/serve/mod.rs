@@ -84,7 +84,7 @@ impl Running {
             retention: retention(),
             failpoint,
         };
-        let host = Host::start(options, specs.clone()).await;
+        let host = Host::start(options, specs.clone()).await.map_err(|error| Failure::failed(error.to_string()))?;
         let ending = CancellationToken::new();
         let admin = Admin::new(host.clone(), &specs, ending.clone());
         let admin = tokio::spawn(admin::serve(bind, admin));

@@ -27,6 +27,9 @@ pub struct Ceilings {
     pub requests: usize,
     /// Requests that may wait for their turn; more are `exhausted`.
     pub waiting: usize,
+    /// Answers 401, 403 and 429 within ten minutes, after which nothing is sent until the oldest of them is past. Discord
+    /// bans an address for an hour after 10,000 (its page on rate limits); other connections and hosts may share it.
+    pub refusals: u32,
     /// Open and opening sockets.
     pub sockets: usize,
     /// Longest message of a socket, in bytes, either way.
@@ -52,6 +55,7 @@ impl Default for Ceilings {
             connect_time: Duration::from_secs(5),
             requests: 16,
             waiting: limits::SESSION_LABELS_MAX,
+            refusals: 5_000,
             sockets: 16,
             frame_bytes: limits::FRAME_BYTES_MAX,
             refusal_bytes: 64 * 1024,

@@ -16,6 +16,7 @@ use super::check::{Plan, Rights};
 use super::dial::{DialError, Dialler};
 use super::exchange;
 use super::policy::Policy;
+use super::refusals::Refusals;
 use super::resolver::Resolver;
 use super::socket::{OpenSockets, Socket};
 use super::tally::{Counts, Present, Tally, add};
@@ -54,6 +55,7 @@ pub(super) struct Inner {
     pub(super) clock: SharedClock,
     pub(super) tally: Tally,
     pub(super) sockets: OpenSockets,
+    refusals: Refusals,
     dialler: Dialler,
     /// Replaced whole, so that a request sees one state of them.
     rights: RwLock<Held>,
@@ -75,6 +77,7 @@ impl Gate {
     pub fn new(config: GateConfig) -> Self {
         let GateConfig { connection, policy, secrets, ceilings, resolver, trust, clock } = config;
         let inner = Inner {
+            refusals: Refusals::new(ceilings.refusals, Arc::clone(&clock)),
             connection,
             ceilings,
             clock,
@@ -146,13 +149,16 @@ impl Gate {
         let work = async {
             let rights = Rights { policy: &policy, secrets: &secrets, ceilings: &inner.ceilings };
             let plan = rights.http(&request)?;
+            inner.refusals.check()?;
             let _turn = inner.turn().await?;
             let _present = Present::new(&inner.tally.requests);
             let wire = inner.dial(&plan, &mut line).await?;
             // The last step before it leaves: everything has been checked.
             let filled = exchange::build(&plan, &secrets)?;
             let answer = exchange::send(wire, filled, &inner.ceilings, &line.left).await?;
-            line.status = Some(answer.response.status().as_u16());
+            let status = answer.response.status().as_u16();
+            line.status = Some(status);
+            inner.refusals.answered(status);
             answer.collect(inner.ceilings.response_bytes, &mask, &mut line.masked).await
         };
         let outcome = timeout(limit, work).await.unwrap_or_else(|_| Err(late(line.left.get(), limit)));

@@ -25,6 +25,7 @@ mod gate;
 mod headers;
 mod origin;
 mod policy;
+mod refusals;
 mod resolver;
 mod socket;
 mod tally;

@@ -24,25 +24,25 @@ const KEYS: [&str; 11] = [
 ];
 
 /// The payload with its credentials masked; `None` when it is no JSON, so that nothing can be told apart in it.
-pub(super) fn payload(bytes: &[u8]) -> Option<Value> {
+pub(crate) fn payload(bytes: &[u8]) -> Option<Value> {
     let mut value = serde_json::from_slice(bytes).ok()?;
-    redact(&mut value);
+    value_in_place(&mut value);
     Some(value)
 }
 
-/// The parser stops at a depth of 128, and so does this.
-fn redact(value: &mut Value) {
+/// Masks what looks like a credential, at any depth. The parser stops at a depth of 128, and so does this.
+pub(crate) fn value_in_place(value: &mut Value) {
     match value {
         Value::Object(members) => {
             for (key, value) in members {
                 if is_telling(key) && !value.is_null() {
                     *value = Value::String(MASK.to_owned());
                 } else {
-                    redact(value);
+                    value_in_place(value);
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(redact),
+        Value::Array(items) => items.iter_mut().for_each(value_in_place),
         Value::String(text) if looks_like_credential(text) => MASK.clone_into(text),
         _ => {}
     }

@@ -1,0 +1,64 @@
+//! Rate limits: everybody in order, nobody starved, nothing sent that the platform would refuse.
+
+use std::time::{Duration, Instant};
+
+use jackfield_model::action::{Ending, EndingKind};
+use jackfield_tests::desk::{Desk, request};
+use jackfield_tests::guest::ACTION_STEPS;
+use jackfield_tests::web::Web;
+use serde_json::json;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_place_within_the_time_is_retry_with_the_time() {
+    let web = Web::start().await;
+    let desk = Desk::open(ACTION_STEPS, &web, "").await;
+    desk.run("steps", &json!({ "steps": [{ "left": ["b", 0, 30_000] }] })).await.unwrap();
+    let mut hurried = request("steps", &json!({ "steps": [{ "place": "b" }, { "send": "https://echo.test/ok" }] }));
+    hurried.timeout = Some(Duration::from_secs(2));
+    let began = Instant::now();
+    let report = desk.host.run(hurried).await.unwrap();
+    let Ending::Retry { after_ms: Some(after), .. } = report.ending else { panic!("{report:?}") };
+    assert!((20_000..=30_000).contains(&after), "{after}");
+    assert!(began.elapsed() < Duration::from_secs(2), "known at once: {:?}", began.elapsed());
+    assert_eq!(web.asked().len(), 0);
+    // Another bucket goes on.
+    let other = json!({ "steps": [{ "place": "c" }, { "send": "https://echo.test/ok" }] });
+    assert_eq!(desk.run("steps", &other).await.unwrap().ending.kind(), EndingKind::Done);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_of_everything_holds_everything() {
+    let web = Web::start().await;
+    let desk = Desk::open(ACTION_STEPS, &web, "").await;
+    let global = json!({ "end": { "retry": { "after": 2_000, "bucket": "*" } } });
+    let mut first = request("steps", &global);
+    first.timeout = Some(Duration::from_millis(500));
+    let began = Instant::now();
+    assert_eq!(desk.host.run(first).await.unwrap().ending.kind(), EndingKind::Retry);
+    let other = json!({ "steps": [{ "place": "c" }, { "send": "https://echo.test/ok" }] });
+    assert_eq!(desk.run("steps", &other).await.unwrap().ending.kind(), EndingKind::Done);
+    assert!(began.elapsed() >= Duration::from_secs(2), "{:?}", began.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connector_that_waits_for_a_place_and_never_takes_it_is_ended() {
+    let web = Web::start().await;
+    let desk = Desk::open(ACTION_STEPS, &web, "").await;
+    let report = desk.run("steps", &json!({ "end": { "retry": { "bucket": "b" } } })).await.unwrap();
+    assert_eq!(report.ending.kind(), EndingKind::Retry);
+    assert!(report.notes.iter().any(|note| note.contains("did not reserve")), "{report:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refusals_of_the_platform_are_not_risked_for_ever() {
+    let web = Web::start().await;
+    let desk = Desk::open(ACTION_STEPS, &web, "limits = { refusals = 5 }").await;
+    for status in [401, 403, 429, 404, 403, 500, 401] {
+        let url = format!("https://echo.test/status/{status}");
+        desk.run("steps", &json!({ "steps": [{ "send": url }] })).await.unwrap();
+    }
+    let asked = web.asked().len();
+    let report = desk.run("steps", &json!({ "steps": [{ "send": "https://echo.test/ok" }] })).await.unwrap();
+    assert!(jackfield_tests::desk::said(&report)[0].starts_with("exhausted: refusals"), "{report:?}");
+    assert_eq!(web.asked().len(), asked);
+}
