@@ -153,7 +153,7 @@ id = "discord"
 connector = {component:?}
 contacts = "people"
 secrets.bot-token = {{ env = "DISCORD_BOT_TOKEN", to = ["https://discord.com", "wss://gateway.discord.gg", "wss://*.discord.gg"] }}
-grants = ["https://discord.com", "wss://gateway.discord.gg", "wss://*.discord.gg"]
+grants = ["https://discord.com", "wss://gateway.discord.gg", "wss://*.discord.gg", "contacts"]
 connect = {{ "https://discord.com" = "{http}", "wss://gateway.discord.gg" = "{ws}", "wss://*.discord.gg" = "{ws}" }}
 {more}
 "#

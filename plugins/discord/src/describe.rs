@@ -5,6 +5,9 @@ use jackfield_sdk::connector::{Ask, Descriptor};
 
 use crate::config;
 
+/// Its name, and the namespace of the ids that it gives.
+pub const ID: &str = "discord";
+
 /// Name of the secret that is the bot's token.
 pub const BOT_TOKEN: &str = "bot-token";
 
@@ -28,13 +31,17 @@ const TOKEN_HELP: &str = "The bot's token: discord.com/developers/applications, 
 #[must_use]
 pub fn descriptor() -> Descriptor {
     let [gateway, resume] = GATEWAYS;
-    Descriptor::new("discord", env!("CARGO_PKG_VERSION"))
-        .titled("Discord", "Reads messages, reactions, members and interactions from the Discord gateway.")
+    Descriptor::new(ID, env!("CARGO_PKG_VERSION"))
+        .titled(
+            "Discord",
+            "Reads messages, reactions, members and interactions from the Discord gateway, and writes messages.",
+        )
         .transports([Transport::Socket])
         .config_schema(config::SCHEMA)
         .ask(Ask::Http(API.to_owned()))
         .ask(Ask::Socket(gateway.to_owned()))
         .ask(Ask::Socket(resume.to_owned()))
+        .ask(Ask::Contacts)
         .ask(Ask::required_secret(BOT_TOKEN, TOKEN_HELP, &[API, gateway, resume]))
         .exclusive(&[BOT_TOKEN], &["/shard"])
         .start_budget(IDENTIFIES_A_DAY, DAY_MS)

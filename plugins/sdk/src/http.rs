@@ -32,9 +32,14 @@ impl HttpRequest {
 
     /// `POST url` with a JSON body.
     pub fn post_json(url: impl Into<String>, json: impl Into<String>) -> Self {
-        let mut request = Self::new(HttpMethod::Post, url).header("content-type", "application/json");
-        request.body = Blob::Text(json.into());
-        request
+        Self::new(HttpMethod::Post, url).json(json)
+    }
+
+    /// Gives it a JSON body.
+    #[must_use]
+    pub fn json(mut self, json: impl Into<String>) -> Self {
+        self.body = Blob::Text(json.into());
+        self.header("content-type", "application/json")
     }
 
     /// Adds a header.

@@ -1,8 +1,8 @@
 //! What a connector written in Rust links.
 //!
 //! The contract itself (`wit/v0`) is in [`bindings`]; this crate re-exports it under short names, adds what every
-//! author would otherwise write again (readable bytes, request builders, secrets in their places, log lines) and
-//! the one macro that turns a type into the exports of a component:
+//! author would otherwise write again (readable bytes, request builders, secrets in their places, descriptions of
+//! actions and how one ended, log lines) and the one macro that turns a type into the exports of a component:
 //!
 //! ```ignore
 //! struct Acme;
@@ -25,12 +25,14 @@ extern crate self as jackfield_sdk;
 pub mod bindings;
 mod blob;
 mod describe;
+mod ending;
 mod event;
 mod export;
 mod fault;
 mod http;
 pub mod log;
 mod socket;
+mod spec;
 
 #[doc(hidden)]
 pub use wit_bindgen::rt as __rt;

@@ -79,7 +79,7 @@ fn text(component: &Path, double: &Double) -> String {
         "# Written by `jackfield demo`. A real bot's file differs in two lines: its token, and no `connect`.\n\
          [host]\ndata = \"./data\"\n\n\
          [[connection]]\nid = \"demo\"\nconnector = {}\nconfig = {{ intents = 37377 }}\n\
-         secrets.bot-token = {{ file = \"bot-token\", to = [{origins}] }}\ngrants = [{origins}]\n\n\
+         secrets.bot-token = {{ file = \"bot-token\", to = [{origins}] }}\ngrants = [{origins}, \"contacts\"]\n\n\
          [connection.connect]\n",
         toml_string(&component.display().to_string())
     );

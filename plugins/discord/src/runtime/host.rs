@@ -2,14 +2,13 @@
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use jackfield_sdk::log::Level;
 use jackfield_sdk::runtime::{Condition, Guest, SessionFault, Signal, SocketRequest, StartContext, StartFault};
 use jackfield_sdk::{Blob, Dispatch, Fault, HttpRequest, connection, ingest, log, session};
 
 use super::{Machine, SOCKET};
-use crate::{Discord, config::Config};
+use crate::{Discord, clock, config::Config};
 
 /// Longest time without a byte before the host calls the socket broken, in milliseconds. Discord beats every 41 s or
 /// so and the acknowledgement watch is quicker; this catches what it can't see, such as a socket before its Hello.
@@ -115,16 +114,8 @@ impl Host for Imports {
         u32::try_from(word >> 32).unwrap_or_default()
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the component's clock; in `runtime` it is the real one, and it is recorded"
-    )]
     fn now_ms(&mut self) -> u64 {
-        SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .ok()
-            .and_then(|since| u64::try_from(since.as_millis()).ok())
-            .unwrap_or_default()
+        clock::now_ms()
     }
 }
 

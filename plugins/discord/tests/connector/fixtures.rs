@@ -9,6 +9,7 @@ use jackfield_sdk::transform::Answer;
 use jackfield_sdk::{Event, Sender};
 use serde_json::Value;
 
+use crate::action::recorded;
 use crate::stage::{Effect, READY, Stage, Submitted, message};
 
 /// What an expectation may say that is checked elsewhere or is about others.
@@ -47,6 +48,7 @@ fixture_tests! {
     discord_30_rest_429_route,
     discord_32_rest_429_global,
     discord_34_close_codes,
+    discord_35_rest_400_too_long,
 }
 
 fn root() -> &'static Path {
@@ -74,7 +76,10 @@ fn check(folder: &str, fixture: &str) {
         ("01_frames_control", "control") => control_frames(&payload, expect),
         ("02_ready", "control") => ready(expect),
         ("34_close_codes", "control") => crate::closes::check_table(&serde_json::from_str(&payload).unwrap()),
-        (_, "retry") => rest_wait(&payload, expect),
+        (_, "retry") => rest_wait(&serde_json::from_str(&payload).unwrap(), expect),
+        ("35_rest_400_too_long", "permanent_failure") => {
+            recorded::check_too_long(&serde_json::from_str(&payload).unwrap(), expect);
+        }
         (_, outcome) => dispatch(fixture, &as_frame(folder, &payload), outcome, expect),
     }
 }
@@ -256,22 +261,16 @@ fn ready(expect: &Value) {
     assert!(stage.submitted()[0].context.contains(r#""startup":true"#));
 }
 
-/// A 429 of the REST API, given to the requests that this connector makes.
-fn rest_wait(payload: &str, expect: &Value) {
-    let payload: Value = serde_json::from_str(payload).unwrap();
-    let headers = payload["headers"].as_object().unwrap().iter();
-    let response = jackfield_sdk::HttpResponse {
-        status: 429,
-        headers: headers.map(|(name, value)| (name.to_lowercase(), value.as_str().unwrap().to_owned())).collect(),
-        body: payload["body"].to_string().into(),
-    };
+/// A 429 of the REST API, given to the requests that this connector makes: an action's, and those of a session.
+fn rest_wait(payload: &Value, expect: &Value) {
+    recorded::check_wait(payload, expect);
     let mut stage = Stage::ready();
     stage.frame(&message(3, 1_468_248_479_167_064_563)).unwrap();
     stage.closes(Some(4009)).unwrap();
     stage.elapse("reconnect").unwrap();
     stage.go_ready();
     let label = "backfill:839760899035176311";
-    stage.answer(label, Ok(response)).unwrap();
+    stage.answer(label, Ok(recorded::response(payload))).unwrap();
     let all = expect["scope"].as_str().unwrap().starts_with("every request");
     let waited = stage.elapse(if all { "backfill" } else { label }).unwrap();
     assert!(waited >= expect["wait_ms_min"].as_u64().unwrap(), "{waited}");
