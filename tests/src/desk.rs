@@ -62,7 +62,8 @@ impl Desk {
     }
 
     /// A host on what lies in this folder.
-    pub async fn at(home: Home) -> Self {
+    pub async fn at(mut home: Home) -> Self {
+        home.guard(CANARY);
         let (file, _) = config::read(&home.config()).expect("the configuration is right");
         let store = Sqlite::open(&file.data, sqlite::Options::default()).expect("open the store");
         let cache = Some(file.data.join("compiled"));

@@ -12,6 +12,7 @@
 )]
 
 pub mod account;
+pub mod canary;
 pub mod desk;
 pub mod discord;
 pub mod guest;

@@ -12,6 +12,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::canary;
+
 /// Longest wait for anything. On a machine that is busy with everything else too.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -53,6 +55,8 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 pub struct Home {
     folder: TempDir,
     environment: Vec<(String, String)>,
+    /// What must stand nowhere: values of the environment, as far as they are secrets.
+    secrets: Vec<String>,
 }
 
 impl Home {
@@ -61,7 +65,7 @@ impl Home {
     pub fn new(config: &str) -> Self {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         fs::write(folder.path().join("jackfield.toml"), config).expect("write the configuration");
-        let home = Self { folder, environment: Vec::new() };
+        let home = Self { folder, environment: Vec::new(), secrets: Vec::new() };
         home.share_compiled();
         home
     }
@@ -87,6 +91,14 @@ impl Home {
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.retain(|(known, _)| known != name);
         self.environment.push((name.to_owned(), value.to_owned()));
+        if ["CANARY", "TOKEN", "SECRET"].iter().any(|word| name.contains(word)) {
+            self.guard(value);
+        }
+    }
+
+    /// This must stand in no log, no store and no output. Looked for when the folder goes, and in what commands print.
+    pub fn guard(&mut self, secret: &str) {
+        self.secrets.push(secret.to_owned());
     }
 
     /// The folder.
@@ -141,7 +153,10 @@ impl Home {
     /// Runs a command to its end.
     #[must_use]
     pub fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().expect("start jackfield")
+        let output = self.command(arguments).output().expect("start jackfield");
+        let told = canary::is_in(&output.stdout, &self.secrets) || canary::is_in(&output.stderr, &self.secrets);
+        assert!(!told, "{arguments:?} printed a secret");
+        output
     }
 
     /// Runs a command that works, and reads its one document.
@@ -252,10 +267,13 @@ impl Home {
 }
 
 impl Drop for Home {
-    /// A failed test is told together with what its hosts said last.
+    /// A failed test is told together with what its hosts said last; in one that passed no secret may be left behind.
     fn drop(&mut self) {
         if thread::panicking() {
             self.tell_log("");
+        } else {
+            let found = canary::files_with(self.path(), &self.secrets);
+            assert!(found.is_empty(), "a secret stands in {found:?}");
         }
     }
 }

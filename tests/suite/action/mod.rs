@@ -1,5 +1,6 @@
 //! Actions, end to end: a real host and a real web server, a connector that does what its arguments say.
 
+mod attacks;
 mod effects;
 mod endings;
 mod keys;

@@ -132,7 +132,7 @@ impl Passage {
                 place.departed();
             }
         } else {
-            places.out.remove(at);
+            drop(places.out.remove(at));
         }
     }
 }
