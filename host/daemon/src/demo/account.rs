@@ -7,6 +7,8 @@ use jackfield_store::event::Record;
 use jackfield_testkit::discord::{Counts, Id};
 use serde::Serialize;
 
+use super::answers::Answered;
+
 /// What became of the messages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Account {
@@ -26,20 +28,30 @@ pub(super) struct Account {
     identifies: u64,
     /// What could not be settled.
     dead_letters: u64,
-    /// Actions that were run: none in this version.
+    /// Answers that were asked for as actions, were done, and that the double has: each once.
     actions_sent: u64,
+    /// Answers that are missing there, or too many.
+    #[serde(skip)]
+    actions_wrong: u64,
     /// From the start of the double to the end of the host.
     seconds: f64,
 }
 
+/// What the logs of messages and events don't say.
+pub(super) struct Rest {
+    /// What could not be settled.
+    pub(super) dead_letters: u64,
+    /// What became of the answers.
+    pub(super) answered: Answered,
+    /// Messages that the double made because it was asked to.
+    pub(super) said: u64,
+    /// From the start of the double to the end of the host.
+    pub(super) seconds: f64,
+}
+
 impl Account {
-    pub(super) fn new(
-        messages: &BTreeMap<Id, Vec<Id>>,
-        events: &[Record],
-        counts: Counts,
-        dead_letters: u64,
-        seconds: f64,
-    ) -> Self {
+    pub(super) fn new(messages: &BTreeMap<Id, Vec<Id>>, events: &[Record], counts: Counts, rest: &Rest) -> Self {
+        let Rest { dead_letters, ref answered, said, seconds } = *rest;
         let made: HashMap<String, (&Id, usize)> = messages
             .iter()
             .flat_map(|(channel, ids)| {
@@ -75,15 +87,18 @@ impl Account {
             resumes: counts.resumed,
             identifies: counts.identifies,
             dead_letters,
-            actions_sent: 0,
+            actions_sent: answered.sent,
+            actions_wrong: answered.asked.abs_diff(said) + (answered.asked - answered.sent),
             seconds: (seconds * 1_000.0).round() / 1_000.0,
         }
     }
 
-    /// Every message became exactly one event, in order per channel, over a reconnect that was resumed.
+    /// Every message became exactly one event, in order per channel, over a reconnect that was resumed; every answer was
+    /// said once.
     pub(super) fn is_whole(&self) -> bool {
-        let Self { lost, doubled, reordered, dead_letters, resumes, .. } = self;
-        [*lost, *doubled, *reordered, *dead_letters] == [0; 4] && self.events == self.dispatches && *resumes > 0
+        let Self { lost, doubled, reordered, dead_letters, resumes, actions_wrong, .. } = self;
+        let none_wrong = [*lost, *doubled, *reordered, *dead_letters, *actions_wrong] == [0; 5];
+        none_wrong && self.events == self.dispatches && *resumes > 0
     }
 }
 
@@ -94,15 +109,16 @@ fn message_id(record: &Record) -> &str {
 
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dispatches, events, lost, doubled, reordered, resumes, identifies, dead_letters, seconds, .. } =
-            self;
+        let Self { dispatches, events, lost, doubled, reordered, resumes, identifies, dead_letters, .. } = self;
+        let Self { actions_sent, actions_wrong, seconds, .. } = self;
         writeln!(f, "{dispatches} messages became {events} events in {seconds:.1} s")?;
         writeln!(f, "  lost {lost}, doubled {doubled}, reordered {reordered}, dead letters {dead_letters}")?;
         writeln!(f, "  reconnects resumed {resumes}, identifies {identifies}")?;
+        writeln!(f, "  answered by actions {actions_sent}, missing or doubled {actions_wrong}")?;
         f.write_str(if self.is_whole() {
-            "every message became exactly one event, in order per channel"
+            "every message became exactly one event, in order per channel, and every answer was said once"
         } else {
-            "NOT every message became exactly one event in order: see above"
+            "NOT every message became exactly one event in order, or not every answer was said once: see above"
         })
     }
 }

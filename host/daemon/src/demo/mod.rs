@@ -1,11 +1,12 @@
 //! The demo: the whole way, on this machine alone. A connector is built, a double of Discord plays thousands of messages
-//! and forces a reconnect on the way, a host with the embedded store takes them in, and in the end the double's log is
-//! compared with the event log, message by message.
+//! and forces a reconnect on the way, a host with the embedded store takes them in and answers some of them, and in the end
+//! the double's log is compared with the event log, message by message, and with the answers.
 //!
 //! Nothing is simplified for it: the connector is the one for the real platform, and the host reads a configuration file
 //! like any other, in which `connect` leads Discord's origins to the double.
 
 mod account;
+mod answers;
 mod connector;
 mod folder;
 
@@ -18,6 +19,7 @@ use jackfield_store::event::{Filter, Record};
 use jackfield_testkit::discord::{Action, Double, Options, Pace, Script, Step, When};
 
 use self::account::Account;
+use self::answers::Answers;
 use self::folder::Folder;
 use crate::cli::{Demo, Failure, Printer, Progress};
 use crate::config::{Environment, Problems};
@@ -65,14 +67,22 @@ async fn play(demo: &Demo, printer: Printer, environment: &Environment) -> Resul
 
     let stores = running.host.stores().clone();
     let mut events = Vec::new();
-    let followed = follow(&double, &stores, demo.messages, &mut events, printer).await;
+    let mut answers = Answers::new(running.host.clone());
+    let followed = follow(&double, &stores, demo.messages, (&mut events, &mut answers), printer).await;
+    let answered = answers.finish().await;
     // In order first: what is under way is settled, so an event too many is seen too.
     running.stop(GRACE).await;
     catch_up(&stores, &mut events).await?;
     let dead_letters = stores.dead_letters.count(None).await.map_err(|error| Failure::failed(error.to_string()))?;
     let seconds = clock::system().monotonic().saturating_duration_since(began).as_secs_f64();
-    let account = Account::new(&double.log().messages(), &events, double.log().counts(), dead_letters, seconds);
+    let log = double.log();
+    let said = log.read(|record| record.said().len() as u64);
+    let rest = account::Rest { dead_letters, answered, said, seconds };
+    let account = Account::new(&log.messages(), &events, log.counts(), &rest);
     double.stop().await;
+    if let Some(why) = &rest.answered.failed {
+        printer.note(&format!("jackfield: an answer was not sent: {why}"));
+    }
     if let Err(stalled) = followed {
         printer.note(&format!("jackfield: {stalled}"));
     }
@@ -98,7 +108,7 @@ async fn follow(
     double: &Double,
     stores: &Stores,
     messages: u64,
-    events: &mut Vec<Record>,
+    (events, answers): (&mut Vec<Record>, &mut Answers),
     printer: Printer,
 ) -> Result<(), String> {
     let bar = Progress::bar(printer, messages);
@@ -106,7 +116,9 @@ async fn follow(
     let log = double.log();
     let mut before = (0, 0);
     loop {
+        let known = events.len();
         catch_up(stores, events).await.map_err(|_| "the event log can't be read".to_owned())?;
+        answers.hear(events.get(known..).unwrap_or_default());
         let counts = log.counts();
         bar.at(events.len() as u64);
         bar.say(if counts.resumed == 0 { "messages to events" } else { "messages to events, resumed" });
