@@ -13,14 +13,14 @@ use jackfield::outbound::{Refused, Report, Request};
 use jackfield_engine::egress::{SystemResolver, Trust};
 use jackfield_engine::{Compiler, Engine};
 use jackfield_model::clock;
-use jackfield_store::Stores;
 use jackfield_store::execution::Surface;
 use jackfield_store::retention::Policy;
 use jackfield_store::sqlite::{self, Sqlite};
+use jackfield_store::{Kind, Stores};
 use serde_json::Value;
 
 use crate::guest::Guest;
-use crate::processes::Home;
+use crate::processes::{Home, PATIENCE};
 use crate::web::Web;
 
 /// The canary that guests of the suite may use and never see.
@@ -65,7 +65,7 @@ impl Desk {
     pub async fn at(mut home: Home) -> Self {
         home.guard(CANARY);
         let (file, _) = config::read(&home.config()).expect("the configuration is right");
-        let store = Sqlite::open(&file.data, sqlite::Options::default()).expect("open the store");
+        let store = opened(&file.data).await;
         let cache = Some(file.data.join("compiled"));
         let compiler = Compiler::Child {
             program: crate::processes::jackfield(),
@@ -109,6 +109,20 @@ impl Desk {
     pub async fn close(self) -> Home {
         self.host.stop(Duration::from_secs(10)).await;
         self.home
+    }
+}
+
+/// Opens the store, once the host before has let go of it: its last tasks end a moment after it.
+async fn opened(data: &Path) -> Arc<Sqlite> {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    loop {
+        match Sqlite::open(data, sqlite::Options::default()) {
+            Ok(store) => return store,
+            Err(error) if error.kind() == Kind::Locked && tokio::time::Instant::now() < deadline => {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            Err(error) => panic!("open the store: {error}"),
+        }
     }
 }
 

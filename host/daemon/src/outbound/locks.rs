@@ -24,6 +24,8 @@ struct Holder {
     owner: ExecutionId,
     store: Arc<dyn jackfield_store::Locks>,
     clock: SharedClock,
+    /// The key of the first lock that was over before its guard was dropped.
+    lost: Mutex<Option<String>>,
 }
 
 struct Guard {
@@ -42,12 +44,17 @@ impl HeldLocks {
         store: Arc<dyn jackfield_store::Locks>,
         clock: SharedClock,
     ) -> Self {
-        Self { holder: Arc::new(Holder { connection, owner, store, clock }), guards: Mutex::default() }
+        let holder = Holder { connection, owner, store, clock, lost: Mutex::default() };
+        Self { holder: Arc::new(holder), guards: Mutex::default() }
     }
 
-    /// The key of a lock that is over although its guard is not.
+    /// The key of a lock that is over although its guard is not, or was not when it lapsed.
     pub(super) fn lapsed(&self) -> Option<String> {
         let now = self.holder.clock.monotonic();
+        let lost = self.holder.lost.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if lost.is_some() {
+            return lost;
+        }
         let guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
         guards.iter().find(|guard| guard.is_over(now)).map(|guard| guard.key.clone())
     }
@@ -109,7 +116,7 @@ impl Held for Guard {
     }
 
     async fn renew(&self, ttl: Duration) -> Result<(), Fault> {
-        let Holder { connection, owner, store, clock } = &*self.holder;
+        let Holder { connection, owner, store, clock, .. } = &*self.holder;
         if self.freed.load(Ordering::Acquire) {
             return Err(Fault::Unavailable(None));
         }
@@ -123,10 +130,13 @@ impl Held for Guard {
     }
 
     async fn free(&self) {
+        let Holder { connection, owner, store, clock, lost } = &*self.holder;
+        if self.is_over(clock.monotonic()) {
+            lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| self.key.clone());
+        }
         if self.freed.swap(true, Ordering::AcqRel) {
             return;
         }
-        let Holder { connection, owner, store, .. } = &*self.holder;
         if let Err(error) = store.unlock(connection, &self.key, *owner, self.fence).await {
             // It lapses by itself.
             tracing::warn!(%connection, execution = %owner, %error, "unlock failed");
