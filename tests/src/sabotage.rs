@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
             other => panic!("JACKFIELD_SABOTAGE={other}: use early or doubles"),
         };
         let week = Duration::from_secs(7 * 24 * 3_600);
-        let retention = Policy { events: week, dead_letters: week, dedupe_entries: 500_000 };
+        let retention = Policy { events: week, dead_letters: week, executions: week, dedupe_entries: 500_000 };
         let options = Options { stores, engine, clock: clock::system(), data: file.data.clone(), retention, failpoint };
         let host = Host::start(options, specs).await.expect("the ledger can be opened");
         let error = host.broken().await;

@@ -14,6 +14,8 @@ pub struct Policy {
     pub events: Duration,
     /// Dead letters. They carry raw payloads, so they end too; the count of what ended is returned.
     pub dead_letters: Duration,
+    /// Executions, counted from their end, with their submissions: for so long a key is known. One that runs never ends by this.
+    pub executions: Duration,
     /// Entries of a connection's dedupe window, counted.
     pub dedupe_entries: usize,
 }
@@ -25,6 +27,8 @@ pub struct Pruned {
     pub events: u64,
     /// Dead letters that nobody dealt with: the caller logs and counts them.
     pub dead_letters: u64,
+    /// Executions.
+    pub executions: u64,
     /// There is more: call again.
     pub more: bool,
 }

@@ -41,6 +41,7 @@ impl Running {
             retention: Policy {
                 events: limits::EVENT_RETENTION,
                 dead_letters: limits::EVENT_RETENTION,
+                executions: limits::EVENT_RETENTION,
                 dedupe_entries: limits::DEDUPE_ENTRIES_MAX,
             },
             failpoint: Failpoint::default(),

@@ -38,6 +38,10 @@ pub const GRACE: Duration = Duration::from_secs(8);
 /// Dead letters carry raw payloads, so they end; a month is long enough to notice and mend.
 const DEAD_LETTER_RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// Executions are what somebody looks up when a customer asks, and for so long the same key is the same request. A month, as
+/// long as what went wrong is kept.
+const EXECUTION_RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// Folder of compiled components in the data folder.
 const CACHE: &str = "compiled";
 
@@ -175,6 +179,7 @@ fn retention() -> Policy {
     Policy {
         events: limits::EVENT_RETENTION,
         dead_letters: DEAD_LETTER_RETENTION,
+        executions: EXECUTION_RETENTION,
         dedupe_entries: limits::DEDUPE_ENTRIES_MAX,
     }
 }

@@ -94,7 +94,8 @@ pub async fn outlives_events<B: Backend>() {
         bed.commit_unbound(vec![settled(vec![event(key)])]).await;
     }
     bed.clock.pass(Duration::from_secs(60));
-    let policy = Policy { events: Duration::ZERO, dead_letters: Duration::MAX, dedupe_entries: 4 };
+    let policy =
+        Policy { events: Duration::ZERO, dead_letters: Duration::MAX, executions: Duration::MAX, dedupe_entries: 4 };
     assert_eq!(bed.retention.prune(policy).await.unwrap().events, 5);
     assert_eq!(bed.keys().await, Vec::<String>::new());
     for end in [End::Killed, End::Clean] {

@@ -2,16 +2,22 @@
 //! can be done twice.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use jackfield_model::action::{Ending, EndingKind};
-use jackfield_model::{Digest, ExecutionId};
+use jackfield_model::limits::DEDUPE_ENTRIES_MAX;
+use jackfield_model::{Clock as _, Digest, ExecutionId, Timestamp};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::conformance::sample::{closing, execution, opening};
 use crate::conformance::{Backend, Bed, End};
-use crate::execution::{Filter, Opened, Opening};
+use crate::execution::{Closing, Filter, Opened, Opening};
+use crate::retention::Policy;
+
+/// How long what has ended is kept.
+const KEPT: Duration = Duration::from_secs(60);
 
 /// Histories a run. Each takes some tens of flushes.
 const HISTORIES: u32 = 24;
@@ -38,6 +44,8 @@ enum Step {
     Close { key: u8, kind: EndingKind },
     /// The process ends, and the next one says so of what ran.
     End { killed: bool },
+    /// Time passes, and what is too old is pruned.
+    Prune { after: u64 },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -54,14 +62,15 @@ fn step() -> impl Strategy<Value = Step> {
         }),
         5 => (0..3_u8, kinds).prop_map(|(key, kind)| Step::Close { key, kind }),
         1 => any::<bool>().prop_map(|killed| Step::End { killed }),
+        1 => (20..70_u64).prop_map(|after| Step::Prune { after }),
     ]
 }
 
 /// What happened under one key, whole.
 struct Key {
     args: u8,
-    /// Executions and how they ended, oldest first.
-    runs: Vec<(ExecutionId, Option<EndingKind>)>,
+    /// Executions and how they ended and when, oldest first. Also what was pruned.
+    runs: Vec<(ExecutionId, Option<(EndingKind, Timestamp)>)>,
     attempt: u32,
 }
 
@@ -74,18 +83,23 @@ enum Wanted {
 }
 
 impl Key {
+    /// Whether the newest execution ended by then.
+    fn ended_by(&self, then: Timestamp) -> bool {
+        self.runs.last().is_some_and(|(_, ended)| ended.is_some_and(|(_, at)| at <= then))
+    }
+
     fn answer(&self, args: u8, repeats_unknown: bool, attempt: u32) -> Wanted {
         let &(id, last) = self.runs.last().unwrap();
-        let nothing =
-            |ending: &Option<EndingKind>| matches!(ending, Some(EndingKind::Retry | EndingKind::Unauthorized));
-        let unknown = |ending: &Option<EndingKind>| *ending == Some(EndingKind::Unknown);
-        let endings = || self.runs.iter().map(|(_, ending)| ending);
+        let last = last.map(|(kind, _)| kind);
+        let nothing = |ending: Option<EndingKind>| matches!(ending, Some(EndingKind::Retry | EndingKind::Unauthorized));
+        let unknown = |ending: Option<EndingKind>| ending == Some(EndingKind::Unknown);
+        let endings = || self.runs.iter().map(|(_, ended)| ended.map(|(kind, _)| kind));
         let harmless = endings().all(nothing) || (repeats_unknown && endings().all(|end| nothing(end) || unknown(end)));
         if args != self.args {
             Wanted::Conflict { id }
         } else if last.is_some() && harmless {
             Wanted::New { attempt: attempt.max(self.attempt.saturating_add(1)) }
-        } else if nothing(&last) {
+        } else if nothing(last) {
             Wanted::Same { id, ending: Some(EndingKind::Unknown) }
         } else {
             Wanted::Same { id, ending: last }
@@ -112,6 +126,7 @@ impl<B: Backend> History<B> {
                 self.bed = self.bed.reopen(if killed { End::Killed } else { End::Clean }).await;
                 self.interrupt().await?;
             }
+            Step::Prune { after } => self.prune(Duration::from_secs(after)).await?,
         }
         Ok(self)
     }
@@ -147,11 +162,12 @@ impl<B: Backend> History<B> {
 
     async fn close(&mut self, key: u8, kind: EndingKind) -> Result<(), String> {
         let Some((id, ended)) = self.keys.get_mut(&key).and_then(|key| key.runs.last_mut()) else { return Ok(()) };
-        let closed = self.bed.executions.close(*id, closing(kind)).await.unwrap();
+        let finished_at = self.bed.clock.now();
+        let closed = self.bed.executions.close(*id, Closing { finished_at, ..closing(kind) }).await.unwrap();
         if closed == ended.is_some() {
             return Err(format!("{id} was closed: {closed}, and had ended as {ended:?}"));
         }
-        ended.get_or_insert(kind);
+        ended.get_or_insert((kind, finished_at));
         Ok(())
     }
 
@@ -159,7 +175,7 @@ impl<B: Backend> History<B> {
         let mut running = 0;
         for (_, ended) in self.keys.values_mut().flat_map(|key| &mut key.runs) {
             running += u64::from(ended.is_none());
-            ended.get_or_insert(EndingKind::Unknown);
+            ended.get_or_insert((EndingKind::Unknown, self.bed.clock.now()));
         }
         let interrupted = self.bed.executions.interrupted("the process ended").await.unwrap();
         if interrupted == running {
@@ -167,6 +183,21 @@ impl<B: Backend> History<B> {
         } else {
             Err(format!("{interrupted} ended with the process, not {running}"))
         }
+    }
+
+    async fn prune(&mut self, after: Duration) -> Result<(), String> {
+        self.bed.clock.pass(after);
+        let then = self.bed.clock.now().before(KEPT);
+        let policy = Policy { events: KEPT, dead_letters: KEPT, executions: KEPT, dedupe_entries: DEDUPE_ENTRIES_MAX };
+        let pruned = self.bed.retention.prune(policy).await.unwrap().executions;
+        let runs = self.keys.values().flat_map(|key| &key.runs);
+        let old: Vec<ExecutionId> =
+            runs.filter(|(_, ended)| ended.is_some_and(|(_, at)| at <= then)).map(|(id, _)| *id).collect();
+        let before = self.written.len();
+        self.written.retain(|id| !old.contains(id));
+        self.keys.retain(|_, key| !key.ended_by(then));
+        let gone = (before - self.written.len()) as u64;
+        if pruned == gone { Ok(()) } else { Err(format!("{pruned} were pruned, not {gone}")) }
     }
 
     async fn check(&self) -> Result<(), String> {
@@ -177,8 +208,9 @@ impl<B: Backend> History<B> {
             return Err(format!("the ledger has {found:?}, written was {:?}", self.written));
         }
         for (id, ended) in self.keys.values().flat_map(|key| &key.runs) {
-            let row = rows.iter().find(|row| row.id == *id).map(|row| row.outcome);
-            if row != Some(*ended) {
+            // What was pruned is no row: `written` has said so.
+            let row = rows.iter().find(|row| row.id == *id);
+            if row.is_some_and(|row| row.outcome != ended.map(|(kind, _)| kind)) {
                 return Err(format!("{id} is {row:?} in the ledger, and ended as {ended:?}"));
             }
         }

@@ -64,7 +64,7 @@ macro_rules! conformance {
             lease { one_holder, renew_and_release, epochs_only_grow, lapses, concurrent }
             lock { one_owner, fences_only_grow, lapses, owner_and_fence, release, concurrent, ceiling }
             parked { until_unparked }
-            retention { steps, slowest_cursor, letters, positions_go_on }
+            retention { steps, slowest_cursor, letters, executions, execution_steps, positions_go_on }
             start { window, platform, survives, clock_steps }
             state { order_and_size, under_the_fence, unbound }
         );

@@ -1,19 +1,25 @@
 //! Pruning.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use jackfield_model::Clock as _;
+use jackfield_model::action::EndingKind;
 use jackfield_model::limits::DEDUPE_ENTRIES_MAX;
 
 use crate::commit::Outcome;
 use crate::conformance::bed::done;
-use crate::conformance::sample::{batch, batch_of, connection, death, ended, event, settled};
+use crate::conformance::sample::{
+    batch, batch_of, closing, connection, death, ended, ending, event, execution, opening, settled,
+};
 use crate::conformance::{Backend, Bed, End};
+use crate::execution::{Closing, Filter, Opened};
 use crate::retention::{Policy, Pruned};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 fn policy() -> Policy {
-    Policy { events: HOUR, dead_letters: HOUR, dedupe_entries: DEDUPE_ENTRIES_MAX }
+    Policy { events: HOUR, dead_letters: HOUR, executions: HOUR, dedupe_entries: DEDUPE_ENTRIES_MAX }
 }
 
 async fn fill<B: Backend>(bed: &Bed<B>, from: usize, count: usize) {
@@ -74,8 +80,78 @@ pub async fn letters<B: Backend>() {
     bed.clock.pass(HOUR);
     bed.commit_unbound(vec![dead()]).await;
     let pruned = bed.retention.prune(policy()).await.unwrap();
-    assert_eq!(pruned, Pruned { events: 0, dead_letters: 2, more: false });
+    assert_eq!(pruned, Pruned { dead_letters: 2, ..Pruned::default() });
     assert_eq!(bed.dead_letters.count(None).await.unwrap(), 1);
+}
+
+/// Executions go so long after their end; what runs never does. A key lives exactly as long as its newest execution.
+pub async fn executions<B: Backend>() {
+    let bed = Bed::<B>::fresh().await;
+    let ended = |kind| Closing { finished_at: bed.clock.now(), ..closing(kind) };
+    let same = |at, kind: Option<EndingKind>| Opened::Same { id: execution(at), ending: kind.map(ending) };
+    for (at, key, kind) in
+        [(1, "again", Some(EndingKind::Retry)), (2, "done", Some(EndingKind::Done)), (3, "runs", None)]
+    {
+        bed.executions.open(opening(at, Some(key))).await.unwrap();
+        if let Some(kind) = kind {
+            assert!(bed.executions.close(execution(at), ended(kind)).await.unwrap());
+        }
+    }
+    bed.clock.pass(HOUR / 2);
+    assert_eq!(bed.executions.open(opening(4, Some("again"))).await.unwrap(), Opened::New { attempt: 2 });
+    assert!(bed.executions.close(execution(4), ended(EndingKind::Done)).await.unwrap());
+    bed.clock.pass(HOUR / 2 - Duration::from_millis(1));
+    assert_eq!(bed.retention.prune(policy()).await.unwrap(), Pruned::default(), "all of it is young");
+    bed.clock.pass(Duration::from_millis(1));
+    let pruned = bed.retention.prune(policy()).await.unwrap();
+    assert_eq!(pruned, Pruned { executions: 2, ..Pruned::default() });
+    let all = bed.executions.executions(&Filter::default(), None, 10).await.unwrap();
+    assert_eq!(all.iter().map(|row| row.id).collect::<Vec<_>>(), [execution(4), execution(3)]);
+    let made = Filter { provider_id: Some("4711".to_owned()), ..Filter::default() };
+    let made = bed.executions.executions(&made, None, 10).await.unwrap();
+    assert_eq!(made.iter().map(|row| row.id).collect::<Vec<_>>(), [execution(4)]);
+    let again = bed.executions.open(opening(5, Some("again"))).await.unwrap();
+    assert_eq!(again, same(4, Some(EndingKind::Done)), "its first execution is gone, its newest is not");
+    assert_eq!(bed.executions.open(opening(5, Some("done"))).await.unwrap(), Opened::New { attempt: 1 }, "a new key");
+    bed.clock.pass(HOUR * 100);
+    bed.retention.prune(policy()).await.unwrap();
+    assert_eq!(bed.executions.open(opening(6, Some("runs"))).await.unwrap(), same(3, None), "it runs for days");
+    assert!(bed.executions.close(execution(3), ended(EndingKind::Done)).await.unwrap());
+    assert_eq!(bed.retention.prune(policy()).await.unwrap(), Pruned::default(), "counted from its end");
+    bed.clock.pass(HOUR);
+    assert_eq!(bed.retention.prune(policy()).await.unwrap().executions, 1);
+    let left = bed.executions.executions(&Filter::default(), None, 10).await.unwrap();
+    assert_eq!(left.iter().map(|row| row.id).collect::<Vec<_>>(), [execution(5)], "what runs");
+}
+
+/// At most 512 executions a step too, oldest end first.
+pub async fn execution_steps<B: Backend>() {
+    const COUNT: u64 = 700;
+    let bed = Arc::new(Bed::<B>::fresh().await);
+    let start = bed.clock.now();
+    let tasks: Vec<_> = (1..=COUNT)
+        .map(|at| {
+            let bed = Arc::clone(&bed);
+            tokio::spawn(async move {
+                bed.executions.open(opening(at, Some(&at.to_string()))).await.unwrap();
+                // Those that began last ended first.
+                let finished_at = start.after(Duration::from_millis(COUNT - at));
+                let closing = Closing { finished_at, ..closing(EndingKind::Done) };
+                assert!(bed.executions.close(execution(at), closing).await.unwrap());
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    bed.clock.pass(HOUR * 2);
+    let first = bed.retention.prune(policy()).await.unwrap();
+    assert!(first.executions <= 512 && first.more, "{first:?}");
+    let left = bed.executions.executions(&Filter::default(), None, 1000).await.unwrap();
+    let newest = execution(COUNT - first.executions);
+    assert_eq!((left.len() as u64, left[0].id), (COUNT - first.executions, newest));
+    let second = bed.retention.prune(policy()).await.unwrap();
+    assert_eq!((first.executions + second.executions, second.more), (COUNT, false));
 }
 
 /// Positions are not used again, even when the whole log is gone; raw payloads go with their events.

@@ -1,7 +1,8 @@
 //! Pruning, in steps that fit into a group.
 //!
 //! Events go from the front of the log only: up to the slowest cursor, and up to the first that is too young. A marker that is
-//! still inside its connection's window outlives its event in a table of its own, and leaves it with the window.
+//! still inside its connection's window outlives its event in a table of its own, and leaves it with the window. A
+//! submission goes with the newest execution under its key, never before it and never without it.
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -27,9 +28,11 @@ fn prune(pass: &mut Pass<'_>, policy: Policy) -> rusqlite::Result<Pruned> {
     pass.memory.resize(policy.dedupe_entries);
     let events = prune_events(pass, int(pass.now.before(policy.events).0))?;
     let dead_letters = prune_letters(pass.db, int(pass.now.before(policy.dead_letters).0))?;
+    let executions = prune_executions(pass.db, int(pass.now.before(policy.executions).0))?;
     let markers = prune_markers(pass.db, pass.memory)?;
     let full = u64::from(STEP_ROWS_MAX);
-    Ok(Pruned { events, dead_letters, more: [events, dead_letters, markers].iter().any(|&rows| rows >= full) })
+    let more = [events, dead_letters, executions, markers].iter().any(|&rows| rows >= full);
+    Ok(Pruned { events, dead_letters, executions, more })
 }
 
 fn prune_events(pass: &Pass<'_>, older_than: i64) -> rusqlite::Result<u64> {
@@ -70,6 +73,19 @@ fn prune_letters(db: &Connection, older_than: i64) -> rusqlite::Result<u64> {
         )?
         .execute(params![older_than, STEP_ROWS_MAX])?;
     Ok(deleted as u64)
+}
+
+/// What has ended, oldest end first. What runs has none.
+fn prune_executions(db: &Connection, older_than: i64) -> rusqlite::Result<u64> {
+    const OLD: &str = "(SELECT id FROM execution INDEXED BY execution_by_end WHERE finished_at <= ?1
+      ORDER BY finished_at, rowid LIMIT ?2)";
+    let delete = |from: &str, column: &str| {
+        db.prepare_cached(&format!("DELETE FROM {from} WHERE {column} IN {OLD}"))?
+            .execute(params![older_than, STEP_ROWS_MAX])
+    };
+    delete("submission", "execution")?;
+    delete("execution_provider", "execution")?;
+    Ok(delete("execution", "id")? as u64)
 }
 
 /// Markers that have left their window.
