@@ -14,6 +14,7 @@
 //! | [`Parked`] | connections that need somebody | until that changed |
 //! | [`Executions`] | the ledger of actions, and the keys under which callers submit them | durable before anything is sent; one key, one execution |
 //! | [`Locks`] | connectors' short critical sections | one owner at a time; fences only grow |
+//! | [`Trace`] | nothing: it searches all of these | holds nobody up |
 //! | [`Retention`] | nothing: it prunes | never before the slowest named cursor |
 //!
 //! [`sqlite`] is the embedded backend: one file, one process.
@@ -39,6 +40,7 @@ pub mod retention;
 pub mod sqlite;
 pub mod start;
 pub mod state;
+pub mod trace;
 
 use std::sync::Arc;
 
@@ -56,6 +58,7 @@ pub use parked::Parked;
 pub use retention::Retention;
 pub use start::Starts;
 pub use state::State;
+pub use trace::Trace;
 
 /// Everything that a host needs, behind whichever backend.
 #[derive(Clone)]
@@ -84,6 +87,8 @@ pub struct Stores {
     pub executions: Arc<dyn Executions>,
     /// Connectors' own locks.
     pub locks: Arc<dyn Locks>,
+    /// The search.
+    pub trace: Arc<dyn Trace>,
     /// Pruning.
     pub retention: Arc<dyn Retention>,
 }
@@ -104,6 +109,7 @@ impl Stores {
             + Parked
             + Executions
             + Locks
+            + Trace
             + Retention
             + 'static,
     {
@@ -120,6 +126,7 @@ impl Stores {
             parked: backend.clone(),
             executions: backend.clone(),
             locks: backend.clone(),
+            trace: backend.clone(),
             retention: backend,
         }
     }

@@ -31,6 +31,7 @@ pub mod parked;
 pub mod retention;
 pub mod start;
 pub mod state;
+pub mod trace;
 
 pub use bed::{Backend, Bed, End, HandClock, Setup};
 pub use sample::{
@@ -67,6 +68,7 @@ macro_rules! conformance {
             retention { steps, slowest_cursor, letters, executions, execution_steps, positions_go_on }
             start { window, platform, survives, clock_steps }
             state { order_and_size, under_the_fence, unbound }
+            trace { finds, ends_early, heavy }
         );
     };
     (@ $backend:ty; $($suite:ident { $($case:ident),* $(,)? })*) => {

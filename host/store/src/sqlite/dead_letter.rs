@@ -15,10 +15,10 @@ use crate::sqlite::read::{PAGE_ROWS_MAX, Page};
 use crate::sqlite::{Sqlite, connection, inbox as waiting};
 
 /// A letter's columns, and the connection it is of.
-const LETTER: &str =
-    "SELECT letter.id, connection.id, died_at, received_at, via, submitted_by, stage, attempts, digest, error,
+pub(super) const LETTER: &str =
+    "SELECT dead_letter.id, connection.id, died_at, received_at, via, submitted_by, stage, attempts, digest, error,
     kind, lane, context, payload
-  FROM dead_letter AS letter JOIN connection ON connection.number = letter.connection";
+  FROM dead_letter CROSS JOIN connection ON connection.number = dead_letter.connection";
 
 #[async_trait]
 impl DeadLetters for Sqlite {
@@ -93,7 +93,7 @@ fn redrive(db: &Connection, id: u64) -> rusqlite::Result<Option<RowId>> {
 
 fn letter(db: &Connection, id: u64) -> rusqlite::Result<Option<(i64, Letter)>> {
     let found = db
-        .prepare_cached(&format!("{LETTER} WHERE letter.id = ?1"))?
+        .prepare_cached(&format!("{LETTER} WHERE dead_letter.id = ?1"))?
         .query_row([int(id)], |row| read(row).map(|(_, letter)| letter))
         .optional()?;
     let Some(letter) = found else { return Ok(None) };
@@ -103,11 +103,13 @@ fn letter(db: &Connection, id: u64) -> rusqlite::Result<Option<(i64, Letter)>> {
 fn letters(db: &Connection, id: Option<&ConnectionId>, after: u64, rows: usize) -> rusqlite::Result<Vec<Letter>> {
     let rows = limit(rows, PAGE_ROWS_MAX);
     let Some(id) = id else {
-        let mut statement = db.prepare_cached(&format!("{LETTER} WHERE letter.id > ?1 ORDER BY letter.id LIMIT ?2"))?;
+        let mut statement =
+            db.prepare_cached(&format!("{LETTER} WHERE dead_letter.id > ?1 ORDER BY dead_letter.id LIMIT ?2"))?;
         return Page::default().fill(statement.query(params![int(after), rows])?, read);
     };
     let Some(ledger) = connection::find(db, id)? else { return Ok(Vec::new()) };
-    let sql = format!("{LETTER} WHERE letter.connection = ?3 AND letter.id > ?1 ORDER BY letter.id LIMIT ?2");
+    let sql =
+        format!("{LETTER} WHERE dead_letter.connection = ?3 AND dead_letter.id > ?1 ORDER BY dead_letter.id LIMIT ?2");
     let mut statement = db.prepare_cached(&sql)?;
     Page::default().fill(statement.query(params![int(after), rows, ledger.number])?, read)
 }
@@ -122,7 +124,7 @@ fn count(db: &Connection, id: Option<&ConnectionId>) -> rusqlite::Result<u64> {
 }
 
 /// A letter, and what it weighs.
-fn read(row: &Row<'_>) -> rusqlite::Result<(usize, Letter)> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<(usize, Letter)> {
     let dispatch = Arc::new(column::dispatch(row, 10)?);
     let digest = column::digest(row, 8)?;
     let stage = match row.get_ref(6)?.as_str().map_err(|error| odd(6, error))? {

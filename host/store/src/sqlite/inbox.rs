@@ -12,6 +12,12 @@ use crate::sqlite::column::{self, Payload, int, limit, number, via};
 use crate::sqlite::read::{PAGE_ROWS_MAX, Page};
 use crate::sqlite::{Sqlite, connection};
 
+/// A row's columns, and the connection it is of.
+pub(super) const ROW: &str =
+    "SELECT inbox.id, connection.id, received_at, via, submitted_by, late, kind, lane, context,
+    payload, coalesce(attempt.count, 0)
+  FROM inbox CROSS JOIN connection ON connection.number = inbox.connection LEFT JOIN attempt ON attempt.id = inbox.id";
+
 #[async_trait]
 impl Inbox for Sqlite {
     async fn waiting(&self, connection: &ConnectionId, after: RowId, rows: usize) -> Result<Vec<(RowId, Row)>> {
@@ -74,19 +80,19 @@ pub(super) fn count_attempts(db: &Connection, connection: i64, row: RowId, count
 
 fn waiting(db: &Connection, id: &ConnectionId, after: RowId, rows: usize) -> rusqlite::Result<Vec<(RowId, Row)>> {
     let Some(ledger) = connection::find(db, id)? else { return Ok(Vec::new()) };
-    let mut statement = db.prepare_cached(
-        "SELECT inbox.id, received_at, via, submitted_by, late, kind, lane, context, payload, coalesce(attempt.count, 0)
-         FROM inbox LEFT JOIN attempt ON attempt.id = inbox.id
-         WHERE connection = ?1 AND inbox.id > ?2 ORDER BY inbox.id LIMIT ?3",
-    )?;
+    let sql = format!("{ROW} WHERE inbox.connection = ?1 AND inbox.id > ?2 ORDER BY inbox.id LIMIT ?3");
+    let mut statement = db.prepare_cached(&sql)?;
     let found = statement.query(params![ledger.number, int(after.0), limit(rows, PAGE_ROWS_MAX)])?;
-    Page::default().fill(found, |row| {
-        let dispatch = Arc::new(column::dispatch(row, 5)?);
-        let bytes = dispatch.weight();
-        let reception = column::reception(row, 1)?;
-        let row_id = RowId(number(row, 0)?);
-        Ok((bytes, (row_id, Row { dispatch, reception, attempts: row.get(9)?, late: row.get(4)? })))
-    })
+    Page::default().fill(found, |row| read(row).map(|(bytes, (_, id, row))| (bytes, (id, row))))
+}
+
+/// A row, and what it weighs.
+pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<(usize, (ConnectionId, RowId, Row))> {
+    let dispatch = Arc::new(column::dispatch(row, 6)?);
+    let bytes = dispatch.weight();
+    let reception = column::reception(row, 2)?;
+    let (connection, id) = (column::connection(row, 1)?, RowId(number(row, 0)?));
+    Ok((bytes, (connection, id, Row { dispatch, reception, attempts: row.get(10)?, late: row.get(5)? })))
 }
 
 fn depth(db: &Connection, id: &ConnectionId) -> rusqlite::Result<Depth> {

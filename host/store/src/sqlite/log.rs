@@ -19,6 +19,12 @@ use crate::sqlite::{Sqlite, connection, event};
 /// transaction open over a whole log.
 const SCAN_POSITIONS: u64 = 8192;
 
+/// A record's columns, with its connection's number in the second.
+const RECORD: &str =
+    "SELECT position, connection, name, occurred_at, key, flags, refers_to, subject, location, properties,
+    contact, conflicts, kind, lane, via, received_at, stored_at, epoch, submitted_by, transformed_by
+  FROM event";
+
 #[async_trait]
 impl Events for Sqlite {
     async fn page(&self, filter: &Filter, after: u64, rows: usize) -> Result<Vec<Record>> {
@@ -91,7 +97,7 @@ impl<'a> Scan<'a> {
     }
 
     fn onward(mut self, after: u64) -> rusqlite::Result<Vec<Record>> {
-        let (first, head) = self.bounds()?;
+        let (first, head) = bounds(self.db)?;
         let mut found = Vec::new();
         let mut from = after.max(first.saturating_sub(1));
         while from < head && !self.is_done(&found) {
@@ -103,7 +109,7 @@ impl<'a> Scan<'a> {
     }
 
     fn back(mut self) -> rusqlite::Result<Vec<Record>> {
-        let (first, mut to) = self.bounds()?;
+        let (first, mut to) = bounds(self.db)?;
         let mut found = Vec::new();
         while to >= first.max(1) && !self.is_done(&found) {
             let from = to.saturating_sub(self.step());
@@ -122,20 +128,9 @@ impl<'a> Scan<'a> {
         if self.name.is_some() { SCAN_POSITIONS } else { u64::MAX }
     }
 
-    fn bounds(&self) -> rusqlite::Result<(u64, u64)> {
-        let end = |sql| {
-            self.db.prepare_cached(sql)?.query_row([], |row| row.get::<_, Option<i64>>(0).map(|at| at.map_or(0, uint)))
-        };
-        Ok((end("SELECT min(position) FROM event")?, end("SELECT max(position) FROM event")?))
-    }
-
     /// Positions above `from`, up to `to`.
     fn look(&mut self, from: u64, to: u64, order: &str, rows: usize) -> rusqlite::Result<Vec<Record>> {
-        let mut sql =
-            "SELECT position, connection, name, occurred_at, key, flags, refers_to, subject, location, properties,
-            contact, conflicts, kind, lane, via, received_at, stored_at, epoch, submitted_by, transformed_by
-          FROM event WHERE position > ?1 AND position <= ?2"
-                .to_owned();
+        let mut sql = format!("{RECORD} WHERE position > ?1 AND position <= ?2");
         let mut values: Vec<Value> = vec![int(from).into(), int(to).into(), column::limit(rows, PAGE_ROWS_MAX).into()];
         if let Some(connection) = self.connection {
             values.push(connection.into());
@@ -158,6 +153,20 @@ impl<'a> Scan<'a> {
             record(row, connection)
         })
     }
+}
+
+/// The oldest position and the newest, 0 where there is none.
+pub(super) fn bounds(db: &Connection) -> rusqlite::Result<(u64, u64)> {
+    let end =
+        |sql| db.prepare_cached(sql)?.query_row([], |row| row.get::<_, Option<i64>>(0).map(|at| at.map_or(0, uint)));
+    Ok((end("SELECT min(position) FROM event")?, end("SELECT max(position) FROM event")?))
+}
+
+/// One record, and what it weighs.
+pub(super) fn one(db: &Connection, position: u64) -> rusqlite::Result<Option<(usize, Record)>> {
+    db.prepare_cached(&format!("{RECORD} WHERE position = ?1"))?
+        .query_row([int(position)], |row| record(row, name_of(db, row.get(1)?)?))
+        .optional()
 }
 
 fn name_of(db: &Connection, number: i64) -> rusqlite::Result<ConnectionId> {

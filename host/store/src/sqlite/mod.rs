@@ -46,6 +46,7 @@ mod start;
 mod state;
 mod subject;
 mod submission;
+mod trace;
 mod wal;
 mod writer;
 

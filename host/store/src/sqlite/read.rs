@@ -14,7 +14,7 @@ use crate::sqlite::failure::{Class, Failure, Health};
 use crate::sqlite::open::Place;
 
 /// Reads that run at once. More would only compete for the disk with the writer.
-const READERS_MAX: usize = 4;
+pub(super) const READERS_MAX: usize = 4;
 
 /// Most rows of one page, whatever was asked for.
 pub(super) const PAGE_ROWS_MAX: usize = 1000;
@@ -46,6 +46,12 @@ impl Readers {
         let readers = Arc::clone(self);
         let outcome = task::spawn_blocking(move || readers.run(read)).await;
         outcome.unwrap_or_else(|error| Err(StoreError::Unavailable(format!("a read did not end: {error}"))))
+    }
+
+    /// Takes the turns of so many reads, until what is returned is dropped.
+    #[cfg(test)]
+    pub(super) async fn hold(&self, reads: u32) -> tokio::sync::SemaphorePermit<'_> {
+        self.permits.acquire_many(reads).await.unwrap()
     }
 
     fn run<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
@@ -82,6 +88,11 @@ impl Page {
         self.bytes >= PAGE_BYTES_MAX
     }
 
+    /// One more row, of so many bytes.
+    pub(super) fn add(&mut self, bytes: usize) {
+        self.bytes += bytes;
+    }
+
     /// Takes rows until there are no more, or the page is heavy enough. At least one, so that a reader gets on.
     pub(super) fn fill<T>(
         &mut self,
@@ -93,7 +104,7 @@ impl Page {
             && let Some(row) = rows.next()?
         {
             let (bytes, item) = read(row)?;
-            self.bytes += bytes;
+            self.add(bytes);
             page.push(item);
         }
         Ok(page)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use jackfield_store::Stores;
 use jackfield_store::sqlite::{Options, Sqlite};
 
-use crate::{crash, disk};
+use crate::{crash, disk, submit};
 
 const ROLE: &str = "JACKFIELD_STORE_CHILD_ROLE";
 const FOLDER: &str = "JACKFIELD_STORE_CHILD_FOLDER";
@@ -107,6 +107,7 @@ async fn entry() {
             wait_for_end();
             drop(store);
         }
+        "execute" => submit::submit(&folder).await,
         "write" => crash::write(&folder).await,
         "full" => disk::fill(&folder).await,
         "flush" => disk::flush_fails(&folder).await,

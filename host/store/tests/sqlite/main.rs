@@ -6,6 +6,8 @@ mod child;
 mod crash;
 mod disk;
 mod files;
+mod migration;
+mod submit;
 
 use bed::Embedded;
 
