@@ -88,7 +88,7 @@ impl Desk {
         };
         let (specs, _) = build(&file, means).await.unwrap_or_else(|problems| panic!("{problems:?}"));
         let week = Duration::from_secs(7 * 24 * 3_600);
-        let retention = Policy { events: week, dead_letters: week, dedupe_entries: 500_000 };
+        let retention = Policy { events: week, dead_letters: week, executions: week, dedupe_entries: 500_000 };
         let options = Options {
             stores: Stores::of(store),
             engine,

@@ -83,7 +83,7 @@ impl Holder {
     fn unavailable(&self, error: &StoreError) -> Fault {
         tracing::warn!(connection = %self.connection, execution = %self.owner, %error, "lock failed");
         match error {
-            StoreError::Full(what) => Fault::Exhausted(format!("lease: {what}")),
+            StoreError::TooMany { max, .. } => Fault::Exhausted(format!("lease: at most {max} locks at once")),
             _ => Fault::Unavailable(None),
         }
     }

@@ -328,3 +328,28 @@ pub async fn pages<B: Backend>() {
         assert_eq!(paged, wanted, "{filter:?}, page by page");
     }
 }
+
+/// One among thousands is found too, wherever it stands.
+pub async fn rare<B: Backend>() {
+    const ROWS: u64 = 9000;
+    let bed = Arc::new(Bed::<B>::fresh().await);
+    let rare = [1, 2, 4000, ROWS];
+    let tasks: Vec<_> = (1..=ROWS)
+        .map(|at| {
+            let bed = Arc::clone(&bed);
+            let action = if rare.contains(&at) { "edit-message" } else { "send-message" };
+            let opening = Opening { action: action.to_owned(), ..opening(at, None) };
+            tokio::spawn(async move { bed.executions.open(opening).await.unwrap() })
+        })
+        .collect();
+    for task in tasks {
+        assert_eq!(task.await.unwrap(), FIRST);
+    }
+    let edits = Filter { action: Some("edit-message".to_owned()), ..Filter::default() };
+    let newest_first: Vec<ExecutionId> = rare.into_iter().rev().map(execution).collect();
+    for filter in [edits.clone(), Filter { connection: Some(connection()), ..edits }] {
+        assert_eq!(ids(&bed, &filter, None, 100).await, newest_first, "{filter:?}");
+        assert_eq!(ids(&bed, &filter, None, 3).await, newest_first[..3], "{filter:?}");
+        assert_eq!(ids(&bed, &filter, Some(execution(4000)), 100).await, newest_first[2..], "{filter:?}");
+    }
+}
