@@ -140,6 +140,12 @@ impl Host {
         &self.0.options.stores
     }
 
+    /// How long what is kept.
+    #[must_use]
+    pub fn retention(&self) -> Policy {
+        self.0.options.retention
+    }
+
     /// Waits until the store can't be trusted any more, and says why. The process must then end.
     pub async fn broken(&self) -> String {
         match self.0.broken.lock().await.recv().await {
@@ -173,7 +179,8 @@ impl Host {
         };
         let mut connections = Vec::with_capacity(known.len());
         for (spec, known) in known {
-            connections.push(status::connection(self.stores(), &spec, known).await);
+            let executor = self.0.executors.get(&spec.id).map(|(_, executor)| executor);
+            connections.push(status::connection(self.stores(), &spec, known, executor).await);
         }
         status::Host {
             version: env!("CARGO_PKG_VERSION"),

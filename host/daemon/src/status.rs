@@ -10,7 +10,12 @@ use jackfield_store::start::Left;
 use serde::Serialize;
 
 use crate::connection::facts::Known;
+use crate::outbound::buckets::Level;
+use crate::outbound::{Executor, LastAction};
 use crate::spec::Spec;
+
+/// Most rate limits that are shown of a connection: the most pressing ones.
+const BUCKETS_MAX: usize = 32;
 
 /// The one word for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -61,6 +66,8 @@ pub struct Connection {
     pub last_signal: Option<Timestamp>,
     /// Last durable commit.
     pub last_commit: Option<Timestamp>,
+    /// Last execution of an action that ended.
+    pub last_action: Option<LastAction>,
     /// When the next start is due.
     pub next_start: Option<Timestamp>,
     /// What waits in the inbox.
@@ -79,6 +86,10 @@ pub struct Connection {
     pub drops: BTreeMap<String, u64>,
     /// Ignored dispatches by the connector's reason; reasons beyond the first 32 count as `other`.
     pub ignored: BTreeMap<String, u64>,
+    /// Executions of actions that ended since the host started, by outcome.
+    pub actions: BTreeMap<&'static str, u64>,
+    /// What is known of the platform's rate limits, most pressing first.
+    pub buckets: Vec<Level>,
 }
 
 /// Which code serves a connection.
@@ -154,8 +165,10 @@ pub struct Host {
     pub connections: Vec<Connection>,
 }
 
-/// Status of one connection: what is known of its session, and what the stores say.
-pub(crate) async fn connection(stores: &Stores, spec: &Spec, known: Known) -> Connection {
+/// Status of one connection: what is known of its session and its actions, and what the stores say.
+pub(crate) async fn connection(stores: &Stores, spec: &Spec, known: Known, executor: Option<&Executor>) -> Connection {
+    let (last_action, actions) = executor.map(Executor::known).unwrap_or_default();
+    let buckets = executor.map(|executor| executor.buckets().levels(BUCKETS_MAX)).unwrap_or_default();
     let descriptor = spec.component.descriptor();
     let known = evident(known, descriptor.transports.contains(&Transport::Socket));
     let inbox = stores.inbox.depth(&spec.id).await.unwrap_or_default();
@@ -182,6 +195,7 @@ pub(crate) async fn connection(stores: &Stores, spec: &Spec, known: Known) -> Co
         last_trouble: known.last_trouble,
         last_signal: known.last_signal,
         last_commit: known.last_commit,
+        last_action,
         next_start: known.next_start,
         inbox,
         unsettled: known.unsettled,
@@ -191,6 +205,8 @@ pub(crate) async fn connection(stores: &Stores, spec: &Spec, known: Known) -> Co
         counters: known.counters,
         drops: known.drops,
         ignored: known.ignored,
+        actions,
+        buckets,
     }
 }
 

@@ -24,6 +24,15 @@ pub fn line(text: &str, most: usize) -> String {
     line
 }
 
+/// The word of an enum that is written as one; nothing for anything else.
+#[must_use]
+pub fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
 /// Control characters, and the marks that change the direction of text (Unicode Bidi, UAX #9).
 fn steers(char: char) -> bool {
     char.is_control() || matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

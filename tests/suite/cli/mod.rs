@@ -1,8 +1,11 @@
 //! The command line as a process: exit codes, what goes to stdout and what to stderr, and what needs a running host.
 
+mod action;
 mod check;
 mod configuration;
+mod executions;
 mod running;
+mod trace;
 
 use std::process::Output;
 

@@ -17,8 +17,16 @@ fn home(platform: &Platform) -> Home {
 fn without_a_host_they_say_so() {
     let platform = Platform::start();
     let home = home(&platform);
-    for command in [&["status"][..], &["events"], &["dead-letters", "list"], &["contacts", "list", "--space", "people"]]
-    {
+    for command in [
+        &["status"][..],
+        &["events"],
+        &["dead-letters", "list"],
+        &["contacts", "list", "--space", "people"],
+        &["action", "list"],
+        &["action", "run", "echo", "say"],
+        &["executions", "list"],
+        &["trace", "m-1"],
+    ] {
         let (stdout, stderr) = ended(&home.run(command), FAILED);
         assert!(stdout.is_empty() && stderr.contains("serve"), "{command:?}: {stdout}{stderr}");
     }

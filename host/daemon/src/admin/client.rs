@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
 
-use super::failure;
+use super::failure::{Class, Refusal};
 use super::server::AUTHORITY;
 use super::socket::{self, BindError};
 
@@ -41,8 +41,8 @@ pub enum ClientError {
     #[error(transparent)]
     Path(#[from] BindError),
     /// The host said no, and why.
-    #[error("{0}")]
-    Refused(String),
+    #[error("{}", .0.error)]
+    Refused(Box<Refusal>),
     /// The conversation broke off.
     #[error("the host for {} stopped answering: {reason}", .data.display())]
     Broken {
@@ -75,8 +75,21 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub async fn get<T: DeserializeOwned>(&self, path: &str, query: &impl Serialize) -> Result<T, ClientError> {
+        self.get_within(path, query, ANSWER_TIME_MAX).await
+    }
+
+    /// Asks for a document, which may take so long.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn get_within<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &impl Serialize,
+        patience: Duration,
+    ) -> Result<T, ClientError> {
         let query = query_string(query);
-        let answer = self.ask(Method::GET, &format!("{path}{query}"), None).await?;
+        let answer = self.ask(Method::GET, &format!("{path}{query}"), None, patience).await?;
         self.read(&answer)
     }
 
@@ -85,7 +98,20 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, ClientError> {
-        let answer = self.ask(Method::POST, path, Some(self.write(body)?)).await?;
+        self.post_within(path, body, ANSWER_TIME_MAX).await
+    }
+
+    /// Sends a document, and gets one, which may take so long.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn post_within<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+        patience: Duration,
+    ) -> Result<T, ClientError> {
+        let answer = self.ask(Method::POST, path, Some(self.write(body)?), patience).await?;
         self.read(&answer)
     }
 
@@ -94,7 +120,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub async fn put(&self, path: &str, body: &impl Serialize) -> Result<(), ClientError> {
-        self.ask(Method::PUT, path, Some(self.write(body)?)).await.map(drop)
+        self.ask(Method::PUT, path, Some(self.write(body)?), ANSWER_TIME_MAX).await.map(drop)
     }
 
     /// Ends something.
@@ -102,20 +128,28 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub async fn delete(&self, path: &str) -> Result<(), ClientError> {
-        self.ask(Method::DELETE, path, None).await.map(drop)
+        self.ask(Method::DELETE, path, None, ANSWER_TIME_MAX).await.map(drop)
     }
 
-    async fn ask(&self, method: Method, path: &str, body: Option<Vec<u8>>) -> Result<Bytes, ClientError> {
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Vec<u8>>,
+        patience: Duration,
+    ) -> Result<Bytes, ClientError> {
         let stream = UnixStream::connect(&self.socket).await.map_err(|error| self.unreachable(&error))?;
-        let exchange = tokio::time::timeout(ANSWER_TIME_MAX, self.exchange(stream, method, path, body));
+        let exchange = tokio::time::timeout(patience, self.exchange(stream, method, path, body));
         let (status, answer) = exchange.await.map_err(|_| self.broken("no answer in time"))??;
         if status.is_success() {
             return Ok(answer);
         }
-        let said = serde_json::from_slice(&answer).map(|failure::Document { error }| error);
-        Err(ClientError::Refused(
-            said.unwrap_or_else(|_| format!("the host answered {status}: {}", String::from_utf8_lossy(&answer))),
-        ))
+        let refusal = serde_json::from_slice(&answer).unwrap_or_else(|_| Refusal {
+            error: format!("the host answered {status}: {}", String::from_utf8_lossy(&answer)),
+            class: Class::Failed,
+            details: serde_json::Map::new(),
+        });
+        Err(ClientError::Refused(Box::new(refusal)))
     }
 
     async fn exchange(

@@ -121,10 +121,7 @@ fn scope(admin: &Admin, scope: Scope) -> Result<(Space, Option<String>), Failure
     match scope {
         Scope { space: Some(space), connection: None } => Ok((space, None)),
         Scope { space: None, connection: Some(id) } => {
-            let served = admin.served.get(&id).ok_or_else(|| {
-                let known: Vec<&str> = admin.served.keys().map(ConnectionId::as_str).collect();
-                Failure::missing(format!("there is no connection `{id}`; known: {}", known.join(", ")))
-            })?;
+            let served = admin.served(&id)?;
             Ok((served.space.clone(), Some(served.namespace.clone())))
         }
         _ => Err(Failure::bad("name either a contact space or a connection")),

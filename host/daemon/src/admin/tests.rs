@@ -16,7 +16,8 @@ use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{Admin, Bind, Client, ClientError, path, serve};
+use super::actions::{RUN, RUN_BYTES_MAX};
+use super::{Admin, Bind, Class, Client, ClientError, path, serve};
 use crate::failpoint::Failpoint;
 use crate::host::{Host, Options};
 
@@ -76,7 +77,10 @@ async fn a_command_is_answered() {
     let events: Value = client.get("/v0/events", &json!({"limit": 5})).await.unwrap();
     assert_eq!(events, json!({"events": [], "seen": 0}));
     let missing = client.get::<Value>("/v0/dead-letters/7", &()).await.unwrap_err();
-    assert!(matches!(&missing, ClientError::Refused(text) if text.contains("there is no dead letter 7")), "{missing}");
+    assert!(
+        matches!(&missing, ClientError::Refused(no) if no.error.contains("there is no dead letter 7")),
+        "{missing}"
+    );
     let nobody = client.get::<Value>("/v0/contacts", &json!({"connection": "acme", "limit": 1})).await.unwrap_err();
     assert!(nobody.to_string().contains("there is no connection `acme`"), "{nobody}");
 }
@@ -106,6 +110,62 @@ async fn a_cursor_moves_forward_and_not_past_the_log() {
     let ahead = client.put("/v0/cursors/billing", &json!({"position": 9})).await.unwrap_err();
     assert!(ahead.to_string().contains("ahead of the log"), "{ahead}");
     assert!(client.put("/v0/cursors/b%20c", &json!({"position": 0})).await.is_err());
+}
+
+#[tokio::test]
+async fn what_cannot_be_meant_is_told_apart_from_what_failed() {
+    let running = Running::new().await;
+    let client = running.client();
+    let no = |error: ClientError| match error {
+        ClientError::Refused(refusal) => *refusal,
+        other => panic!("{other}"),
+    };
+    let run = json!({"connection": "acme", "action": "send", "args": {}, "key": null, "attempt": 1, "approve": false,
+        "timeout_ms": null});
+    for asked in [
+        client.get::<Value>("/v0/actions", &json!({"connection": "acme"})).await,
+        client.post::<Value>(RUN, &run).await,
+    ] {
+        let refusal = no(asked.unwrap_err());
+        assert_eq!(refusal.class, Class::Usage, "{refusal:?}");
+        assert_eq!(refusal.document()["code"], "no-connection", "{refusal:?}");
+        assert!(refusal.error.contains("there is no connection `acme`"), "{refusal:?}");
+    }
+    let none: Value = client.get("/v0/actions", &()).await.unwrap();
+    assert_eq!(none, json!({"actions": []}));
+    let refusal = no(client.post::<Value>(RUN, &json!({"connection": "acme"})).await.unwrap_err());
+    assert_eq!((refusal.class, &refusal.document()["code"]), (Class::Usage, &json!("invalid")), "{refusal:?}");
+    let id = "01890a5d0ac87b1e9f2a3b4c5d6e7f80";
+    let refusal = no(client.get::<Value>(&format!("/v0/executions/{id}"), &()).await.unwrap_err());
+    assert!(refusal.class == Class::Failed && refusal.error.contains(id), "{refusal:?}");
+}
+
+/// Arguments may be longer than anything else that is asked, and have a ceiling too.
+#[tokio::test]
+async fn a_run_takes_long_arguments_and_no_longer_ones() {
+    let running = Running::new().await;
+    let client = running.client();
+    let run = |length: usize| {
+        json!({"connection": "acme", "action": "send", "args": {"text": "x".repeat(length)}, "key": null, "attempt": 1,
+            "approve": false, "timeout_ms": null})
+    };
+    let long = client.post::<Value>(RUN, &run(512 * 1024)).await.unwrap_err();
+    assert!(long.to_string().contains("there is no connection `acme`"), "{long}");
+    let longer = client.post::<Value>(RUN, &run(RUN_BYTES_MAX)).await.unwrap_err();
+    assert!(longer.to_string().contains(&RUN_BYTES_MAX.to_string()), "{longer}");
+}
+
+#[tokio::test]
+async fn nothing_known_says_what_that_can_mean() {
+    let running = Running::new().await;
+    let client = running.client();
+    let nothing: Value = client.get("/v0/trace", &json!({"text": "80351110224678912", "limit": 5})).await.unwrap();
+    assert_eq!(nothing["entries"], json!([]));
+    assert!(nothing["can_mean"].to_string().contains("7 days"), "{nothing:#}");
+    for bad in [String::new(), "x".repeat(513)] {
+        let refused = client.get::<Value>("/v0/trace", &json!({"text": bad, "limit": 5})).await.unwrap_err();
+        assert!(refused.to_string().contains("512 bytes"), "{refused}");
+    }
 }
 
 #[tokio::test]

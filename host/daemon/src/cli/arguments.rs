@@ -1,9 +1,13 @@
 //! What can be written on the command line.
 
+mod action;
+
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use jackfield_model::{ConnectionId, Space};
+
+pub(crate) use self::action::{Action, Executions, Run, Trace, Which};
 
 /// Runs platform connectors, keeps their sockets open, and accounts for every event.
 #[derive(Debug, Parser)]
@@ -69,6 +73,18 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: DeadLetters,
     },
+    /// What can be done on the platforms, and doing it.
+    Action {
+        #[command(subcommand)]
+        command: Action,
+    },
+    /// The ledger of actions: what was tried, by whom, and how it ended.
+    Executions {
+        #[command(subcommand)]
+        command: Executions,
+    },
+    /// What happened to a message, an event or an execution: everything known, oldest first.
+    Trace(Trace),
     /// Let a parked connection start again, once what it waits for is done.
     Unpark {
         /// Which one.

@@ -4,22 +4,23 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use jackfield_engine::{Component, LoadErrorKind};
+use jackfield_model::action::ActionSpec;
 use jackfield_model::descriptor::{Ask, SecretAsk};
 use jackfield_model::{Digest, clock};
 use serde_json::{Value, json};
 
+use super::action::words;
 use super::exit::{self, Failure};
 use super::printer::Printer;
 use super::progress::Progress;
 use crate::config::{build, units, usable_schema, wanted_grants};
+use crate::outbound::Registry;
 use crate::serve;
 use crate::text;
 
 /// What `check` says of a webhook.
 const WEBHOOK_NOTE: &str =
     "it exports `webhook`, which this version of the host does not serve yet: no request would reach it";
-/// What `check` says of actions.
-const ACTION_NOTE: &str = "it exports `action`, which this version of the host does not run yet";
 
 pub(super) async fn run(path: &Path, printer: &Printer) -> Result<ExitCode, Failure> {
     let bytes = build::read(path).map_err(|problem| {
@@ -45,6 +46,10 @@ pub(super) async fn run(path: &Path, printer: &Printer) -> Result<ExitCode, Fail
     };
     if let Err(reason) = usable_schema(&component.descriptor().config_schema) {
         return refused(printer, path, (digest, size), &format!("its configuration schema can't be used: {reason}"));
+    }
+    if let Err(problems) = Registry::new(component.actions()) {
+        let reason = format!("its actions can't be served:\n  - {}", problems.join("\n  - "));
+        return refused(printer, path, (digest, size), &reason);
     }
     printer.result(&document(&component), || people(path, &component))?;
     Ok(ExitCode::SUCCESS)
@@ -85,6 +90,7 @@ fn document(component: &Component) -> Value {
         "exclusive": { "secrets": descriptor.exclusive.secrets, "config": descriptor.exclusive.config },
         "start_budget": descriptor.start_budget.map(|budget| json!({ "starts": budget.starts, "window": units::show_duration(budget.window) })),
         "checkpoints": { "writes": descriptor.writes_checkpoint, "reads": descriptor.reads_checkpoints },
+        "actions": actions(component),
         "config_schema": schema,
         "notes": notes(component),
     })
@@ -125,6 +131,12 @@ fn people(path: &Path, component: &Component) -> String {
         "  checkpoints writes format {}, reads {:?}",
         descriptor.writes_checkpoint, descriptor.reads_checkpoints
     ));
+    for action in component.actions() {
+        let approval = if action.semantics.needs_approval() { ", needs approval" } else { "" };
+        let implements =
+            if action.implements.is_empty() { String::new() } else { format!(", is {}", action.implements.join(" ")) };
+        lines.push(format!("  action      {}: {}{approval}{implements}", action.name, words(&action.semantics)));
+    }
     lines.extend(notes(component).iter().map(|note| format!("  note        {note}")));
     text::printable(&lines.join("\n"))
 }
@@ -145,9 +157,25 @@ fn exports(component: &Component) -> Vec<&'static str> {
 }
 
 fn notes(component: &Component) -> Vec<&'static str> {
-    let exports = component.exports();
-    let notes = [(exports.webhook, WEBHOOK_NOTE), (exports.action, ACTION_NOTE)];
-    notes.into_iter().filter(|(there, _)| *there).map(|(_, note)| note).collect()
+    if component.exports().webhook { vec![WEBHOOK_NOTE] } else { Vec::new() }
+}
+
+fn actions(component: &Component) -> Vec<Value> {
+    let document = |action: &ActionSpec| {
+        let schema = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+        json!({
+            "name": action.name,
+            "summary": action.summary,
+            "semantics": action.semantics,
+            "needs_approval": action.semantics.needs_approval(),
+            "timeout": units::show_duration(action.timeout),
+            "implements": action.implements,
+            "required_scopes": action.required_scopes,
+            "input_schema": schema(&action.input_schema),
+            "output_schema": schema(&action.output_schema),
+        })
+    };
+    component.actions().iter().map(document).collect()
 }
 
 fn secrets(component: &Component) -> Vec<&SecretAsk> {

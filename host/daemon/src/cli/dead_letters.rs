@@ -61,7 +61,7 @@ fn list(letters: &[Envelope]) -> String {
             letter.connection.to_string(),
             letter.died_at.to_string(),
             letter.kind.clone(),
-            stage(letter),
+            text::word(&letter.stage),
             letter.attempts.to_string(),
             letter.bytes.to_string(),
             letter.error.clone(),
@@ -69,10 +69,6 @@ fn list(letters: &[Envelope]) -> String {
     };
     let rows: Vec<Vec<String>> = letters.iter().map(row).collect();
     table(&["ID", "CONNECTION", "DIED", "KIND", "STAGE", "TRIES", "BYTES", "ERROR"], &rows)
-}
-
-fn stage(letter: &Envelope) -> String {
-    serde_json::to_value(letter.stage).ok().and_then(|stage| stage.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn show(whole: &Whole) -> String {
@@ -93,7 +89,7 @@ fn show(whole: &Whole) -> String {
     let head = [
         format!("dead letter {} of {}", letter.id, letter.connection),
         format!("kind      {}, lane {}", letter.kind, letter.lane),
-        format!("died      {} in {} after {} tries", letter.died_at, stage(letter), letter.attempts),
+        format!("died      {} in {} after {} tries", letter.died_at, text::word(&letter.stage), letter.attempts),
         format!("error     {}", letter.error),
         format!("received  {} by generation {}", letter.received_at, letter.submitted_by),
         format!("tried by  {}", letter.digest),

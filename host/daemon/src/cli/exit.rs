@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use crate::admin::ClientError;
+use crate::admin::{Class, ClientError, Refusal};
 use crate::config::{Grade, Problems};
 
 /// Something failed.
@@ -13,6 +13,9 @@ const INVALID: u8 = 2;
 /// Grants, digest or contract.
 const REFUSED: u8 = 3;
 
+/// 128 and the number of SIGINT.
+const INTERRUPTED: u8 = 130;
+
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub enum Failure {
@@ -20,6 +23,10 @@ pub enum Failure {
     Failed(String),
     /// What was asked for is not allowed.
     Refused(String),
+    /// It can't be meant as written.
+    Usage(String),
+    /// The host said no.
+    Host(Box<Refusal>),
     /// The configuration is not as it should be.
     Problems(Problems),
     /// Nobody reads the results any more, which is no failure of ours.
@@ -37,10 +44,26 @@ impl Failure {
         match self {
             Self::Failed(_) => FAILED.into(),
             Self::Refused(_) => REFUSED.into(),
+            Self::Usage(_) => INVALID.into(),
+            Self::Host(refusal) => match refusal.class {
+                Class::Failed => FAILED.into(),
+                Class::Usage => INVALID.into(),
+                Class::Refused => REFUSED.into(),
+            },
             Self::Problems(problems) => code_of(problems),
             Self::Unread => ExitCode::SUCCESS,
         }
     }
+}
+
+/// What was asked for was tried and is not done, and the result says how it ended.
+pub(super) fn undone() -> ExitCode {
+    FAILED.into()
+}
+
+/// Somebody broke the command off with SIGINT: what a shell shows of a process that this signal ended.
+pub(super) fn interrupted() -> ExitCode {
+    INTERRUPTED.into()
 }
 
 /// What was asked about is refused, and the result says why.
@@ -65,7 +88,10 @@ impl From<anyhow::Error> for Failure {
 
 impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
-        Self::Failed(error.to_string())
+        match error {
+            ClientError::Refused(refusal) => Self::Host(refusal),
+            other => Self::Failed(other.to_string()),
+        }
     }
 }
 

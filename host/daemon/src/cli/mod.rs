@@ -1,5 +1,6 @@
 //! The command line: one file a command. Results go to stdout, everything else to stderr.
 
+mod action;
 mod arguments;
 mod check;
 mod completion;
@@ -8,14 +9,18 @@ mod dead_letters;
 #[cfg(feature = "demo")]
 mod double;
 mod events;
+mod executions;
 mod exit;
 mod log;
+mod pretty;
 mod printer;
 mod progress;
 mod reach;
+mod schema;
 mod serve;
 mod status;
 mod table;
+mod trace;
 mod unpark;
 mod validate;
 
@@ -74,6 +79,9 @@ async fn run(arguments: Arguments, printer: &Printer, environment: &Environment)
         Command::Status => status::run(&reach::host(config)?, printer).await,
         Command::Events(wanted) => events::run(&reach::host(config)?, wanted, printer).await,
         Command::DeadLetters { command } => dead_letters::run(&reach::host(config)?, command, printer).await,
+        Command::Action { command } => action::run(&reach::host(config)?, command, printer).await,
+        Command::Executions { command } => executions::run(&reach::host(config)?, command, printer).await,
+        Command::Trace(wanted) => trace::run(&reach::host(config)?, wanted, printer).await,
         Command::Unpark { connection } => unpark::run(&reach::host(config)?, &connection, printer).await,
         Command::Contacts { command } => contacts::run(&reach::host(config)?, command, printer).await,
         Command::Completion { shell } => completion::run(shell, printer),

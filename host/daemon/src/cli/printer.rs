@@ -71,10 +71,14 @@ impl Printer {
     /// Says why a command failed, and how the process ends.
     pub(super) fn fail(self, failure: &Failure) -> ExitCode {
         match failure {
-            Failure::Failed(text) | Failure::Refused(text) if self.json => {
+            Failure::Failed(text) | Failure::Refused(text) | Failure::Usage(text) if self.json => {
                 self.note(&serde_json::json!({ "error": text }).to_string());
             }
-            Failure::Failed(text) | Failure::Refused(text) => self.note(&format!("jackfield: {text}")),
+            Failure::Failed(text) | Failure::Refused(text) | Failure::Usage(text) => {
+                self.note(&format!("jackfield: {text}"));
+            }
+            Failure::Host(refusal) if self.json => self.note(&refusal.document().to_string()),
+            Failure::Host(refusal) => self.note(&format!("jackfield: {}", refusal.error)),
             Failure::Problems(problems) if self.json => {
                 self.note(&serde_json::json!({ "problems": problems.documents() }).to_string());
             }

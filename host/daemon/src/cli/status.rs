@@ -54,6 +54,7 @@ struct Connection {
     last_trouble: Option<Trouble>,
     last_signal: Option<Timestamp>,
     last_commit: Option<Timestamp>,
+    last_action: Option<LastAction>,
     next_start: Option<Timestamp>,
     inbox: Inbox,
     unsettled: u64,
@@ -62,6 +63,33 @@ struct Connection {
     counters: std::collections::BTreeMap<String, u64>,
     drops: std::collections::BTreeMap<String, u64>,
     ignored: std::collections::BTreeMap<String, u64>,
+    actions: std::collections::BTreeMap<String, u64>,
+    buckets: Vec<Bucket>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Bucket {
+    bucket: String,
+    remaining: Option<u32>,
+    resets_at: Option<Timestamp>,
+    paused_until: Option<Timestamp>,
+    waiting: usize,
+}
+
+impl Bucket {
+    /// Until when nothing is sent into it; a time that is over holds nobody up.
+    fn blocked_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let used_up = if self.remaining == Some(0) { self.resets_at } else { None };
+        self.paused_until.max(used_up).filter(|until| *until > now)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct LastAction {
+    at: Timestamp,
+    id: String,
+    action: String,
+    outcome: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -122,7 +150,7 @@ fn screen(host: &Host, now: Timestamp) -> String {
     let overview = match rows.as_slice() {
         [] => "no connections are configured\n".to_owned(),
         rows => table(
-            &["CONNECTION", "STATE", "FOR", "SIGNAL", "COMMIT", "EVENTS", "INBOX", "DEAD", "DROPS", "EPOCH"],
+            &["CONNECTION", "STATE", "FOR", "SIGNAL", "COMMIT", "ACTION", "EVENTS", "INBOX", "DEAD", "DROPS", "EPOCH"],
             rows,
         ),
     };
@@ -139,6 +167,7 @@ fn row(connection: &Connection, now: Timestamp) -> Vec<String> {
         ago(now, connection.since),
         since(connection.last_signal),
         since(connection.last_commit),
+        since(connection.last_action.as_ref().map(|action| action.at)),
         count("events"),
         connection.inbox.rows.to_string(),
         connection.dead_letters.to_string(),
@@ -188,6 +217,16 @@ fn details(connection: &Connection, now: Timestamp) -> String {
         let resets = starts.platform_resets_at.map(|at| format!(" until {at}")).unwrap_or_default();
         line("starts", format!("{} spent{left}{resets}", starts.spent));
     }
+    if let Some(LastAction { at, id, action, outcome }) = &connection.last_action {
+        line("action", format!("{action} ended {} ago: {outcome} ({id})", ago(now, *at)));
+        line("actions", pairs(&connection.actions));
+    }
+    for bucket in &connection.buckets {
+        if let Some(until) = bucket.blocked_until(now) {
+            let (name, waiting, left) = (&bucket.bucket, bucket.waiting, span(until.since(now)));
+            line("HELD BACK", format!("nothing is sent into bucket {name} until {until} (for {left}), {waiting} wait"));
+        }
+    }
     line("since start", pairs(&connection.counters));
     for (name, counts) in [("DROPPED", &connection.drops), ("ignored", &connection.ignored)] {
         if !counts.is_empty() {
@@ -225,11 +264,14 @@ fn span(duration: Duration) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
+    use jackfield_model::action::EndingKind;
     use jackfield_model::session::Notice;
     use jackfield_model::{Epoch, Generation, Timestamp};
     use jackfield_store::inbox::Depth;
     use jackfield_store::start::Left;
 
+    use crate::outbound::LastAction;
+    use crate::outbound::buckets::Level;
     use crate::status;
 
     const NOW: Timestamp = Timestamp(1_770_128_116_171);
@@ -263,6 +305,7 @@ mod tests {
             }),
             last_signal: Some(Timestamp(NOW.0 - 400)),
             last_commit: Some(Timestamp(NOW.0 - 93_000)),
+            last_action: None,
             next_start: None,
             inbox: Depth::default(),
             unsettled: 0,
@@ -278,7 +321,15 @@ mod tests {
             },
             drops: BTreeMap::new(),
             ignored: BTreeMap::from([("typing".to_owned(), 10)]),
+            actions: BTreeMap::new(),
+            buckets: Vec::new(),
         }
+    }
+
+    fn bucket(name: &str, remaining: Option<u32>, resets: Option<u64>, paused: Option<u64>) -> Level {
+        let at = |ahead: Option<u64>| ahead.map(|ahead| Timestamp(NOW.0 + ahead));
+        let (resets_at, paused_until) = (at(resets), at(paused));
+        Level { bucket: name.to_owned(), remaining, resets_at, paused_until, outstanding: 0, waiting: 2 }
     }
 
     #[test]
@@ -302,6 +353,18 @@ mod tests {
         };
         let waiting = status::Connection {
             next_start: Some(Timestamp(NOW.0 + 75_000)),
+            last_action: Some(LastAction {
+                at: Timestamp(NOW.0 - 12_000),
+                id: "01890a5d0ac87b1e9f2a3b4c5d6e7f80".parse().unwrap(),
+                action: "send-message".to_owned(),
+                outcome: EndingKind::Retry,
+            }),
+            actions: BTreeMap::from([("done", 17), ("retry", 1)]),
+            buckets: vec![
+                bucket("channels/1", Some(0), Some(3_000), None),
+                bucket("channels/2", Some(4), Some(3_000), None),
+                bucket("*", None, None, Some(9_000)),
+            ],
             ..connection("beta", status::State::Waiting)
         };
         let host = status::Host {

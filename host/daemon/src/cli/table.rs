@@ -7,7 +7,12 @@ const CELL_CHARS_MAX: usize = 60;
 
 /// Rows under a head, columns as wide as they need to be. Text of strangers can't steer the terminal.
 pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
-    let clean = |row: &Vec<String>| row.iter().map(|cell| text::line(cell, CELL_CHARS_MAX)).collect::<Vec<String>>();
+    within(CELL_CHARS_MAX, head, rows)
+}
+
+/// The same with cells of at most so many characters, for what is read rather than skimmed.
+pub(super) fn within(most: usize, head: &[&str], rows: &[Vec<String>]) -> String {
+    let clean = |row: &Vec<String>| row.iter().map(|cell| text::line(cell, most)).collect::<Vec<String>>();
     let rows: Vec<Vec<String>> = rows.iter().map(clean).collect();
     let all = || rows.iter().map(Vec::as_slice);
     let width = |column: usize| {
