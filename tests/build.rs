@@ -4,7 +4,8 @@
 //! macro `foreach_<group>!` that calls another macro with every name of the group. The suite uses it to demand a test of
 //! that name, so a guest without a test does not compile.
 //!
-//! The inner cargo has a target folder of its own: it would wait for ever for the lock that the outer one holds.
+//! The inner cargo has a target folder of its own: it would wait for ever for the lock that the outer one holds. The guests in
+//! other languages than Rust are made in that folder too, by `guests/componentize`.
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
@@ -20,11 +21,13 @@ use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 const TARGET: &str = "wasm32-wasip2";
-/// First words that a guest's name may have; each is a file of the suite.
-const GROUPS: [&str; 3] = ["action", "sandbox", "session"];
+/// First words that a guest's name may have; each is a file or a folder of the suite.
+const GROUPS: [&str; 4] = ["action", "language", "sandbox", "session"];
+/// Guests in other languages than Rust, and where in `guests` they are.
+const LANGUAGES: [(&str, &str); 2] = [("language_javascript", "js"), ("language_python", "py")];
 
 fn main() {
     let tests = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -41,11 +44,15 @@ fn main() {
     need_target();
     // <target>/<profile>/build/<package>/out
     let target_dir = out.ancestors().nth(4).expect("cargo's layout").join("guests");
+    let others = LANGUAGES.map(|(name, folder)| (name, Componentize::start(&tests, folder, &target_dir)));
     build(&root, &target_dir, &["--package", "jackfield-guests", "--examples"]);
     build(&root, &target_dir, &["--package", "jackfield-discord", "--lib"]);
 
     let built = target_dir.join(TARGET).join("connector");
     let mut guests = BTreeMap::new();
+    for (name, other) in others {
+        guests.insert(name.to_owned(), format!("Source::Component({:?})", other.end()));
+    }
     for name in rust {
         let path = built.join("examples").join(format!("{name}.wasm"));
         assert!(path.is_file(), "cargo built no {}", path.display());
@@ -119,6 +126,34 @@ fn build(root: &Path, target_dir: &Path, what: &[&str]) {
     }
     let status = cargo.status().expect("run cargo");
     assert!(status.success(), "the guests do not compile; try `cargo build --target {TARGET} {}`", what.join(" "));
+}
+
+/// A guest in another language, being built beside the rest.
+struct Componentize {
+    script: Child,
+    language: &'static str,
+    component: PathBuf,
+}
+
+impl Componentize {
+    fn start(tests: &Path, language: &'static str, target_dir: &Path) -> Self {
+        let folder = target_dir.join(language);
+        let mut script = Command::new(tests.join("guests/componentize"));
+        // What it prints is for people; what this script prints on stdout is for cargo.
+        script.arg(language).arg(&folder).stdin(Stdio::null()).stdout(Stdio::null());
+        let script = script.spawn().unwrap_or_else(|error| panic!("start tests/guests/componentize: {error}"));
+        Self { script, language, component: folder.join("say.wasm") }
+    }
+
+    fn end(mut self) -> PathBuf {
+        let status = self.script.wait().expect("it was started");
+        let language = self.language;
+        assert!(
+            status.success(),
+            "the guest in tests/guests/{language} was not built; why, tests/guests/componentize has said above"
+        );
+        self.component
+    }
 }
 
 fn generated(guests: &BTreeMap<String, String>, discord: &Path) -> String {

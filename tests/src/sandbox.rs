@@ -1,6 +1,7 @@
 //! An engine without a host around it: guests are loaded, pooled and called as the host does, and what they log is kept.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use jackfield_engine::log::{Line, LogSink};
 use jackfield_engine::runtime::{Host, Instance, Rights, View};
 use jackfield_engine::secret::Secrets;
 use jackfield_engine::transform::{Pool, Received};
-use jackfield_engine::{CallFailure, Compiler, Component, Engine, GuestLimits, Options};
+use jackfield_engine::{CallFailure, Compiler, Component, Engine, GuestLimits, LoadError, Options, action};
 use jackfield_model::session::{Signal, Spend, StartContext, StartReason};
 use jackfield_model::{Blob, Dispatch, Fault, Generation, Timestamp, Transport, clock};
 
@@ -41,6 +42,19 @@ pub fn engine_with(compiler: Compiler, cache: Option<PathBuf>) -> Engine {
         .expect("there is address space for the pool")
 }
 
+/// Loads a guest. Of several tests that want the same one at once, one compiles it, and the others take what that one kept.
+///
+/// # Errors
+/// As `Engine::load`.
+pub async fn load(engine: &Engine, guest: Guest) -> Result<Component, LoadError> {
+    let scratch = crate::scratch();
+    fs::create_dir_all(&scratch).expect("make the shared folder");
+    let turn = fs::File::create(scratch.join(guest.name).with_extension("lock")).expect("make the lock");
+    let turn = tokio::task::spawn_blocking(move || turn.lock().map(|()| turn)).await.expect("nobody panics");
+    let _turn = turn.expect("wait for the lock");
+    engine.load(guest.bytes()).await
+}
+
 /// A guest, loaded, and what it says.
 pub struct Bench {
     /// The engine.
@@ -61,7 +75,7 @@ impl Bench {
 
     /// Loads it on this engine.
     pub async fn on(engine: Engine, guest: Guest) -> Self {
-        let component = engine.load(guest.bytes()).await.unwrap_or_else(|error| panic!("{}: {error}", guest.name));
+        let component = load(&engine, guest).await.unwrap_or_else(|error| panic!("{}: {error}", guest.name));
         let lines: Arc<Mutex<Vec<Line>>> = Arc::default();
         let kept = lines.clone();
         let log = LogSink::new(clock::system(), str::to_owned, move |line| kept.lock().unwrap().push(line));
@@ -83,7 +97,19 @@ impl Bench {
 
     /// A session's instance that has not been started.
     pub async fn instance(&self, state: Arc<dyn Map>) -> Result<Instance, CallFailure> {
-        let id = "tested".parse().expect("it is a name");
+        let host = self.host(r#"{"start":"wait"}"#, state);
+        Instance::new(&self.component, host, Arc::new(Unlimited), self.limits).await
+    }
+
+    /// A pool of one, for actions.
+    #[must_use]
+    pub fn actions(&self) -> action::Pool {
+        action::Pool::new(&self.component, self.limits, 1, self.log.clone())
+    }
+
+    /// A connection with this configuration, `state` and nothing else.
+    #[must_use]
+    pub fn host(&self, config: &str, state: Arc<dyn Map>) -> Host {
         let gate = Gate::new(GateConfig {
             connection: "tested".parse().expect("it is a name"),
             policy: Policy::default(),
@@ -93,16 +119,15 @@ impl Bench {
             trust: Trust::new(Vec::new()).expect("the public roots are roots"),
             clock: clock::system(),
         });
-        let host = Host {
-            connection: id,
-            config: r#"{"start":"wait"}"#.into(),
+        Host {
+            connection: "tested".parse().expect("it is a name"),
+            config: config.into(),
             gate,
             state,
             rights: Rights { state_bytes: 64 * 1024 },
             log: self.log.clone(),
             generation: Generation(1),
-        };
-        Instance::new(&self.component, host, Arc::new(Unlimited), self.limits).await
+        }
     }
 
     /// What was logged so far.
@@ -151,6 +176,14 @@ pub fn elapsed(label: &str) -> Vec<Signal> {
 /// A map in memory.
 #[derive(Default)]
 pub struct MemoryMap(Mutex<BTreeMap<String, Blob>>);
+
+impl MemoryMap {
+    /// With this in it.
+    #[must_use]
+    pub fn of(key: &str, value: &str) -> Self {
+        Self(Mutex::new([(key.to_owned(), Blob::from(value))].into()))
+    }
+}
 
 #[async_trait]
 impl Map for MemoryMap {

@@ -3,6 +3,7 @@
 //! | path | answers |
 //! | --- | --- |
 //! | `/ok…` | 200 and the request, whole |
+//! | `/say` | 201 and the id of what was said: `m-1` for the first request, and so on |
 //! | `/status/N` | that status |
 //! | `/redirect` | 302 to a private address |
 //! | `/cut` | nothing: it closes once it has the request |
@@ -151,6 +152,7 @@ async fn answer(mut stream: TcpStream, seen: Arc<Seen>) {
         ["gzip"] => (200, "content-encoding: gzip\r\n".to_owned(), "not really".to_owned()),
         ["large"] => (200, String::new(), "x".repeat(9 << 20)),
         ["redirect"] => (302, "location: http://169.254.169.254/latest\r\n".to_owned(), String::new()),
+        ["say"] => (201, String::new(), format!(r#"{{"id":"m-{}"}}"#, at + 1)),
         ["status", status] => (status.parse().unwrap_or(500), String::new(), "as asked".to_owned()),
         ["limited", most, name] => limited(&seen, name, most.parse().unwrap_or(1)),
         _ => (200, String::new(), whole.replace("\r\n", "|")),

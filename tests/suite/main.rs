@@ -18,6 +18,7 @@ mod discord;
 mod egress;
 mod inbound;
 mod kill;
+mod languages;
 mod load;
 mod readme;
 mod sandbox;

@@ -67,7 +67,7 @@ pub fn files() -> Vec<File> {
         .collect()
 }
 
-/// Every file below `folder` with this extension.
+/// Every file below `folder` with this extension; an empty one stands for none.
 pub fn walk(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
         let path = entry.unwrap().path();
@@ -75,7 +75,7 @@ pub fn walk(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
             if !["target", "node_modules"].contains(&path.file_name().unwrap().to_str().unwrap()) {
                 walk(&path, extension, found);
             }
-        } else if path.extension().is_some_and(|found| found == extension) {
+        } else if path.extension().unwrap_or_default() == extension {
             found.push(path);
         }
     }
