@@ -138,8 +138,8 @@ impl Bucket {
 
     /// Nobody uses it, and to forget it changes nothing.
     pub(super) fn is_blank(&self, now: Moment) -> bool {
-        let known = self.limit.as_ref().is_some_and(Limit::is_known);
-        !known && !self.is_in_use() && self.blocked_until(now).is_none()
+        let knows = self.limit.as_ref().is_some_and(|limit| !limit.is_blank(now));
+        !knows && !self.is_in_use() && self.blocked_until(now).is_none()
     }
 
     /// For people.

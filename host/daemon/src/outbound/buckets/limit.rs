@@ -5,7 +5,7 @@
 //!
 //! - An answer that has not come yet is held against the window, since those that came may not have counted it.
 //! - Within a window the smallest number counts, and the latest end.
-//! - More left than before, said of a request that set out later, is a new window. So is what is said after the end.
+//! - As much left as before, or more, said of a request that set out after all other answers were here, is a new window.
 //! - A window that is over by our clock is over on the platform too: that one ended before its answer was here. A new one is
 //!   presumed, as large as the last, and no more is given out than that until an answer says when it ends.
 //! - An answer to a request that set out before the presumed window may be of the old one or of the new one. It is believed
@@ -44,7 +44,7 @@ pub(super) struct Limit {
 struct Window {
     /// Places that it has, as told or as presumed, before what is out is taken off.
     remaining: u32,
-    /// When that was said by somebody who surely was counted in it. `None`: presumed.
+    /// When the last answer came, once there was one from somebody who surely was counted in it. `None`: presumed.
     told: Option<u64>,
     /// Places given out from here on are not of the window before.
     opened: u64,
@@ -74,7 +74,10 @@ impl Limit {
     /// Presumes a new window where the last one is over. Before everything else.
     pub(super) fn roll(&mut self, now: Moment) {
         if let Some(ends) = self.window.ends.filter(|ends| *ends <= now.at) {
-            self.lost.settle(ends);
+            // An end that may be the old window's says nothing of when the lost ones are over.
+            if self.window.told.is_some() {
+                self.lost.settle(ends);
+            }
             self.window = Window::presumed(self.capacity, now.order);
         }
     }
@@ -109,6 +112,11 @@ impl Limit {
     /// Whether the platform ever said anything that still counts.
     pub(super) fn is_known(&self) -> bool {
         self.capacity > 1 || !self.length.is_zero() || self.window.ends.is_some()
+    }
+
+    /// Whether one that begins anew would know as much.
+    pub(super) fn is_blank(&self, now: Moment) -> bool {
+        !self.is_known() && self.outstanding == 0 && self.lost.is_over(now.at)
     }
 
     /// A place is given out.
@@ -183,10 +191,8 @@ impl Limit {
     }
 
     fn lower(&mut self, remaining: u32, now: Moment) {
-        if remaining < self.window.remaining {
-            self.window.remaining = remaining;
-            self.window.told = Some(now.order);
-        }
+        self.window.remaining = self.window.remaining.min(remaining);
+        self.window.told = Some(now.order);
     }
 }
 

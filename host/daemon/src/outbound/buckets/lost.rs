@@ -50,6 +50,11 @@ impl Lost {
         }
     }
 
+    /// Whether none of them can be counted at `at` or later.
+    pub(super) fn is_over(&self, at: Monotonic) -> bool {
+        self.0.back().is_none_or(|group| at.saturating_duration_since(group.by) >= IN_FLIGHT)
+    }
+
     /// How many are held against the window.
     pub(super) fn count(&self) -> u32 {
         self.0.iter().fold(0, |sum, group| sum.saturating_add(group.count))

@@ -18,6 +18,9 @@ mod queue;
 mod table;
 mod turn;
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -112,6 +115,7 @@ impl Buckets {
 
     /// The platform refused: nothing more is admitted in this bucket, or in any with [`EVERYTHING`], before this is over.
     /// What was believed of the bucket was wrong and is forgotten.
+    /// To be said before the refused request's place is dropped, which would let the next one go.
     pub fn pause(&self, bucket: &str, after: Duration) {
         self.0.table(|table, now| table.pause(bucket, after, now));
     }

@@ -140,10 +140,8 @@ impl Table {
 
     /// What is known, most pressing first: who is waited for, who is blocked, who was used last.
     pub(super) fn levels(&mut self, most: usize, wall: Timestamp, now: Moment) -> Vec<Level> {
-        let mut buckets: Vec<&mut Bucket> = self.buckets.values_mut().collect();
-        for bucket in &mut buckets {
-            bucket.roll(now);
-        }
+        self.tidy_all(now);
+        let mut buckets: Vec<&Bucket> = self.buckets.values().collect();
         buckets.sort_by_key(|bucket| {
             let rank = (bucket.waiting(), bucket.blocked_until(now), bucket.used());
             (std::cmp::Reverse(rank), bucket.name().clone())
@@ -174,8 +172,9 @@ impl Table {
         if self.buckets.len() < BUCKETS_MAX {
             return Ok(());
         }
-        for bucket in self.buckets.values_mut() {
-            bucket.roll(now);
+        self.tidy_all(now);
+        if self.buckets.len() < BUCKETS_MAX {
+            return Ok(());
         }
         let idle = self.buckets.values().filter(|bucket| !bucket.is_in_use() && bucket.blocked_until(now).is_none());
         if let Some(name) = idle.min_by_key(|bucket| bucket.used()).map(|bucket| bucket.name().clone()) {
@@ -185,6 +184,14 @@ impl Table {
         let blocked = self.buckets.values().filter(|bucket| !bucket.is_in_use());
         let soonest = blocked.filter_map(|bucket| bucket.blocked_until(now)).min();
         Err(Busy { after: soonest.map(|at| at.saturating_duration_since(now.at)) })
+    }
+
+    /// Brings all up to the time, and forgets those that say nothing.
+    fn tidy_all(&mut self, now: Moment) {
+        self.buckets.retain(|_, bucket| {
+            bucket.roll(now);
+            !bucket.is_blank(now)
+        });
     }
 
     /// Forgets a bucket that nobody uses and of which nothing is known.
