@@ -14,7 +14,7 @@ use jackfield_store::commit::{Batch, Commit, Reception};
 use jackfield_store::inbox::Row;
 use jackfield_store::state::Write;
 
-use super::buckets::Busy;
+use super::buckets::{Busy, EVERYTHING};
 use super::executor::{Inner, Job, retry};
 use super::outcome;
 use super::passage::Passage;
@@ -41,7 +41,7 @@ impl Inner {
         passage: &Arc<Passage>,
         notes: &mut Vec<String>,
     ) -> Ending {
-        let mut unused_turns = 0;
+        let (mut unused_turns, mut waited_for_all) = (0, false);
         loop {
             let limit = action.spec().timeout.min(passage.remaining());
             if limit.is_zero() || passage.cancelled.is_cancelled() {
@@ -50,6 +50,14 @@ impl Inner {
             let ran = self.once(&call(job, id, attempt, passage, self.clock.now()), passage, limit).await;
             let lapsed = passage.locks.lapsed();
             passage.locks.free().await;
+            // Before its place is given back: whoever waits for it must not run into the same refusal.
+            if let Ok(Done {
+                result: Err(ActionFault::Retry(Pause { after: Some(after), bucket: Some(bucket) })),
+                ..
+            }) = &ran
+            {
+                self.buckets.pause(bucket, *after);
+            }
             let used = passage.run_ended();
             let done = match ran {
                 Ok(done) => done,
@@ -66,10 +74,9 @@ impl Inner {
             let Pause { after, bucket: Some(bucket) } = pause else {
                 return retry("the connector says that it was not done and may work later", pause.after);
             };
-            if let Some(after) = after {
-                self.buckets.pause(&bucket, after);
-            }
-            unused_turns = if used { 0 } else { unused_turns + 1 };
+            // The place of everything is for nobody: waiting for it is waiting for a pause to end.
+            unused_turns = if used || waited_for_all { 0 } else { unused_turns + 1 };
+            waited_for_all = bucket == EVERYTHING;
             if unused_turns >= UNUSED_TURNS_MAX {
                 notes.push(format!("the connector asked for `{bucket}` and then did not reserve a place in it"));
                 return retry("the connector waits for a place that it does not take", after);
