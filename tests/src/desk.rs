@@ -76,7 +76,8 @@ impl Desk {
         let options = jackfield_engine::Options { cache, compiler, ceilings, clock: clock::system() };
         let engine = Engine::new(options).expect("there is address space for the pool");
         let mut numbering = Numbering::open(&file.data).expect("open the numbering");
-        let environment = Environment::fixed([("CANARY".to_owned(), CANARY.to_owned())]);
+        let canary = ("CANARY".to_owned(), CANARY.to_owned());
+        let environment = Environment::fixed(home.variables().iter().cloned().chain([canary]));
         let means = Means {
             engine: &engine,
             environment: &environment,

@@ -44,6 +44,15 @@ impl Scene {
         Self { home, double: Arc::new(double), runtime: Arc::new(runtime) }
     }
 
+    /// The home and the double alone. The double's runtime goes on for as long as the process.
+    #[must_use]
+    pub fn into_parts(self) -> (Home, Arc<Double>) {
+        let Self { home, double, runtime } = self;
+        // Dropping a runtime waits, which is forbidden inside another one.
+        std::mem::forget(runtime);
+        (home, double)
+    }
+
     /// Somebody writes in the channel of this number.
     pub fn post(&self, channel: usize, text: &str) -> Id {
         let (channel, author) = (self.double.channels()[channel], self.double.authors()[0]);

@@ -96,6 +96,12 @@ impl Home {
         }
     }
 
+    /// What every process gets.
+    #[must_use]
+    pub fn variables(&self) -> &[(String, String)] {
+        &self.environment
+    }
+
     /// This must stand in no log, no store and no output. Looked for when the folder goes, and in what commands print.
     pub fn guard(&mut self, secret: &str) {
         self.secrets.push(secret.to_owned());

@@ -14,5 +14,6 @@ fn the_demo_accounts_for_every_message() {
     for nothing in ["lost", "doubled", "reordered", "dead_letters"] {
         assert_eq!(number(nothing), 0, "{nothing}: {account:#}");
     }
+    assert_eq!(number("actions_sent"), 500 / 20, "one message in twenty is answered: {account:#}");
     assert!(number("resumes") >= 1, "the reconnect was forced: {account:#}");
 }

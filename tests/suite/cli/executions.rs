@@ -15,15 +15,15 @@ async fn what_was_tried_is_found_by_whatever_is_known_of_it() {
     let mut ids = Vec::new();
     for (action, end, more) in [
         ("steps", json!("done"), &["--key", "order-1"][..]),
-        ("steps", json!({"rejected": "no"}), &[]),
-        ("look", json!("done"), &[]),
+        ("steps", json!({"rejected": "no"}), &[][..]),
+        ("look", json!("done"), &[][..]),
     ] {
         let args = json!({"ids": [format!("m-{}", ids.len())], "end": end});
         let told: Value = serde_json::from_slice(&run(&home, action, &args, more).stdout).unwrap();
         ids.push(told["id"].as_str().unwrap().to_owned());
     }
     let found = |filter: &[&str]| -> Vec<usize> {
-        let list = home.json(&[&["executions", "list"], filter].concat())["executions"].clone();
+        let list = home.json(&[&["executions", "list"][..], filter].concat())["executions"].clone();
         let at = |row: &Value| ids.iter().position(|id| row["id"] == id.as_str()).unwrap();
         list.as_array().unwrap().iter().map(at).collect()
     };

@@ -1,5 +1,6 @@
 //! The real Discord connector, as it ships, in a real host against the double.
 
+mod actions;
 mod closes;
 mod gaps;
 mod payloads;

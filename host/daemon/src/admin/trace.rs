@@ -193,6 +193,17 @@ impl Walk {
         let Trail { events, waiting, dead_letters, executions } = found;
         self.more |= events.more || waiting.more || dead_letters.more || executions.more;
         let id = through.unwrap_or(&self.asked).to_owned();
+        // First: at the same moment, what was asked for comes before what came of it.
+        for execution in executions.items {
+            let name = (3, u128::from_be_bytes(execution.id.to_be_bytes()));
+            let relation = match &execution {
+                own if through.is_none() && self.is(own) => Relation::Is,
+                made if made.provider_ids.contains(&id) => Relation::Made,
+                _ => Relation::Mentions,
+            };
+            let what = What::Execution(executions::Envelope::from(&execution));
+            self.push(name, execution.submitted_at, relation, through, what);
+        }
         for record in events.items {
             let relation = of_event(&id, &record);
             let name = (0, u128::from(record.position));
@@ -205,16 +216,6 @@ impl Walk {
         for letter in dead_letters.items {
             let what = What::DeadLetter(dead_letters::Envelope::from(&letter));
             self.push((2, u128::from(letter.id)), letter.reception.at, Relation::Mentions, through, what);
-        }
-        for execution in executions.items {
-            let name = (3, u128::from_be_bytes(execution.id.to_be_bytes()));
-            let relation = match &execution {
-                own if through.is_none() && self.is(own) => Relation::Is,
-                made if made.provider_ids.contains(&id) => Relation::Made,
-                _ => Relation::Mentions,
-            };
-            let what = What::Execution(executions::Envelope::from(&execution));
-            self.push(name, execution.submitted_at, relation, through, what);
         }
     }
 

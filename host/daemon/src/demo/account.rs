@@ -1,6 +1,6 @@
 //! The account: every message that the double made against every event that the log has. Counters of the host have no say.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use jackfield_store::event::Record;
@@ -43,20 +43,20 @@ pub(super) struct Rest {
     pub(super) dead_letters: u64,
     /// What became of the answers.
     pub(super) answered: Answered,
-    /// Messages that the double made because it was asked to.
-    pub(super) said: u64,
+    /// Messages that the double made because it was asked to. They come back as messages, and are no events.
+    pub(super) said: HashSet<Id>,
     /// From the start of the double to the end of the host.
     pub(super) seconds: f64,
 }
 
 impl Account {
     pub(super) fn new(messages: &BTreeMap<Id, Vec<Id>>, events: &[Record], counts: Counts, rest: &Rest) -> Self {
-        let Rest { dead_letters, ref answered, said, seconds } = *rest;
+        let Rest { dead_letters, ref answered, ref said, seconds } = *rest;
         let made: HashMap<String, (&Id, usize)> = messages
             .iter()
-            .flat_map(|(channel, ids)| {
-                ids.iter().enumerate().map(move |(place, id)| (id.to_string(), (channel, place)))
-            })
+            .flat_map(|(channel, ids)| ids.iter().enumerate().map(move |(place, id)| (id, (channel, place))))
+            .filter(|(id, _)| !said.contains(id))
+            .map(|(id, place)| (id.to_string(), place))
             .collect();
         let mut seen: HashMap<&str, u64> = HashMap::new();
         let mut furthest: HashMap<&Id, usize> = HashMap::new();
@@ -88,7 +88,7 @@ impl Account {
             identifies: counts.identifies,
             dead_letters,
             actions_sent: answered.sent,
-            actions_wrong: answered.asked.abs_diff(said) + (answered.asked - answered.sent),
+            actions_wrong: answered.asked.abs_diff(said.len() as u64) + (answered.asked - answered.sent),
             seconds: (seconds * 1_000.0).round() / 1_000.0,
         }
     }

@@ -76,7 +76,7 @@ async fn play(demo: &Demo, printer: Printer, environment: &Environment) -> Resul
     let dead_letters = stores.dead_letters.count(None).await.map_err(|error| Failure::failed(error.to_string()))?;
     let seconds = clock::system().monotonic().saturating_duration_since(began).as_secs_f64();
     let log = double.log();
-    let said = log.read(|record| record.said().len() as u64);
+    let said = log.read(|record| record.said().iter().map(|said| said.message).collect());
     let rest = account::Rest { dead_letters, answered, said, seconds };
     let account = Account::new(&log.messages(), &events, log.counts(), &rest);
     double.stop().await;
@@ -122,7 +122,9 @@ async fn follow(
         let counts = log.counts();
         bar.at(events.len() as u64);
         bar.say(if counts.resumed == 0 { "messages to events" } else { "messages to events, resumed" });
-        if counts.messages >= messages && events.len() as u64 >= counts.messages && counts.resumed > 0 {
+        // The bot's own answers come back as messages too, and are no events.
+        let written = counts.messages.saturating_sub(counts.said);
+        if written >= messages && events.len() as u64 >= written && counts.resumed > 0 {
             return Ok(());
         }
         let now = (counts.sent, events.len());
