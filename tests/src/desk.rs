@@ -46,9 +46,9 @@ data = "./data"
 id = "echo"
 connector = {component:?}
 contacts = "people"
-secrets.canary = {{ env = "CANARY", to = ["https://echo.test", "wss://echo.test"] }}
-grants = ["https://echo.test", "https://plain.test", "wss://echo.test", "contacts", "lease", "state:64KiB"]
-connect = {{ "https://echo.test" = "http://{}", "https://plain.test" = "http://127.0.0.1:1", "wss://echo.test" = "ws://127.0.0.1:1" }}
+secrets.canary = {{ env = "CANARY", to = ["https://echo.test"] }}
+grants = ["https://echo.test", "https://plain.test", "contacts", "lease", "state:64KiB"]
+connect = {{ "https://echo.test" = "http://{}", "https://plain.test" = "http://127.0.0.1:1" }}
 {more}
 "#,
         web.address()

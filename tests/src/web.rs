@@ -39,7 +39,6 @@ pub struct Web {
 struct Seen {
     asked: Mutex<Vec<Asked>>,
     windows: Mutex<HashMap<String, (Instant, u32)>>,
-    open: Mutex<(usize, usize)>,
 }
 
 /// One request.
@@ -86,12 +85,6 @@ impl Web {
     pub fn count(&self, path: &str, status: u16) -> usize {
         self.asked().iter().filter(|asked| asked.line.ends_with(path) && asked.status == status).count()
     }
-
-    /// Most connections that were open at once.
-    #[must_use]
-    pub fn most_open(&self) -> usize {
-        lock(&self.seen.open).1
-    }
 }
 
 impl Drop for Web {
@@ -104,26 +97,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Open<'a>(&'a Seen);
-
-impl<'a> Open<'a> {
-    fn new(seen: &'a Seen) -> Self {
-        let mut open = lock(&seen.open);
-        open.0 += 1;
-        open.1 = open.1.max(open.0);
-        drop(open);
-        Self(seen)
-    }
-}
-
-impl Drop for Open<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.open).0 -= 1;
-    }
-}
-
 async fn answer(mut stream: TcpStream, seen: Arc<Seen>) {
-    let _open = Open::new(&seen);
     let Some(whole) = read(&mut stream).await else { return };
     let line = whole.lines().next().unwrap_or_default().trim_end_matches(" HTTP/1.1").to_owned();
     let path = line.split_once(' ').map_or("", |(_, path)| path).to_owned();

@@ -1,7 +1,7 @@
 //! Actions that do what their arguments say; no session.
 
 use jackfield_guests::jackfield_sdk::action::{ActionFault, ActionSpec, Call, Outcome};
-use jackfield_guests::jackfield_sdk::connector::{Ask, Descriptor};
+use jackfield_guests::jackfield_sdk::connector::Descriptor;
 use jackfield_guests::jackfield_sdk::transform::{Answer, Received};
 use jackfield_guests::{describe, meaning, steps};
 
@@ -9,7 +9,7 @@ struct Component;
 
 impl jackfield_guests::jackfield_sdk::connector::Guest for Component {
     fn describe() -> Descriptor {
-        describe::session("echo").ask(Ask::Contacts).ask(Ask::Lease)
+        describe::actions("echo")
     }
 }
 

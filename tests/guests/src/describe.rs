@@ -31,6 +31,24 @@ pub fn bare(id: &str) -> Descriptor {
     Descriptor::new(id, env!("CARGO_PKG_VERSION")).titled(id, "A guest of the suite.").transports([Transport::Webhook])
 }
 
+/// A descriptor without a session: requests, a secret, people, locks and state.
+#[must_use]
+pub fn actions(id: &str) -> Descriptor {
+    Descriptor::new(id, env!("CARGO_PKG_VERSION"))
+        .titled(id, "Does what it is told.")
+        .ask(Ask::Http(WEB.to_owned()))
+        .ask(Ask::Http(PLAIN.to_owned()))
+        .ask(Ask::State(STATE_BYTES))
+        .ask(Ask::Contacts)
+        .ask(Ask::Lease)
+        .ask(Ask::Secret(SecretAsk {
+            name: SECRET.to_owned(),
+            help: "Anything that must not leave.".to_owned(),
+            required: false,
+            to: vec![WEB.to_owned()],
+        }))
+}
+
 /// A descriptor with a socket, requests, a secret and state.
 #[must_use]
 pub fn session(id: &str) -> Descriptor {

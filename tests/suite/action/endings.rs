@@ -82,7 +82,7 @@ async fn a_failure_is_unknown_once_a_request_had_left_and_else_retry() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn case_32_a_lost_answer_is_unknown_and_a_closed_door_is_not() {
+async fn case_18_and_case_32_a_lost_answer_is_unknown_and_a_closed_door_is_not() {
     let (web, desk) = desk("limits = { action = \"2s\" }").await;
     for path in ["cut", "half", "stall", "drip", "endless-head", "continue", "gzip", "large"] {
         let report = desk.run("steps", &steps(json!([{ "send": format!("https://echo.test/{path}") }]))).await.unwrap();

@@ -32,7 +32,7 @@ async fn freed_at_the_end_and_after_a_trap() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn l7_who_lost_its_lock_sends_nothing_and_is_no_second_success() {
+async fn report_l7_who_lost_its_lock_sends_nothing_and_is_no_second_success() {
     let web = Web::start().await;
     let desk = Desk::open(ACTION_STEPS, &web, "").await;
     // Blocked for three times what it asked for; then it would send.

@@ -27,6 +27,19 @@ async fn no_place_within_the_time_is_retry_with_the_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_platform_that_says_nothing_of_its_limits_holds_nobody_up() {
+    let web = Web::start().await;
+    let desk = Desk::open(ACTION_STEPS, &web, "").await;
+    let one = [json!({ "place": "b" }), json!({ "send": "https://echo.test/ok" })];
+    let many: Vec<_> = (0..10).flat_map(|_| one.clone()).collect();
+    let mut request = request("steps", &json!({ "steps": many }));
+    request.timeout = Some(Duration::from_secs(10));
+    let report = desk.host.run(request).await.unwrap();
+    assert_eq!(report.ending.kind(), EndingKind::Done, "{report:?}");
+    assert_eq!(web.asked().len(), 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_pause_of_everything_holds_everything() {
     let web = Web::start().await;
     let desk = Desk::open(ACTION_STEPS, &web, "").await;

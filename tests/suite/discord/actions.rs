@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 /// A double, and a host in this process that serves the connector from it.
 async fn open(script: Script) -> (std::sync::Arc<Double>, Desk) {
     // The scene has a runtime of its own, which may neither be made nor dropped inside another one.
-    let scene = tokio::task::spawn_blocking(move || Scene::new(script)).await.unwrap();
+    let more = "config = { intents = 37377 }\nlimits = { action = \"3min\" }";
+    let scene = tokio::task::spawn_blocking(move || Scene::with(script, more)).await.unwrap();
     let (home, double) = scene.into_parts();
     (double, Desk::at(home).await)
 }
@@ -58,7 +59,7 @@ async fn two_hundred_callers_on_five_a_second() {
     let mut calls = Vec::new();
     for number in 0..200 {
         let (host, mut request) = (desk.host.clone(), send(&double, 0, &format!("number {number}")));
-        request.timeout = Some(Duration::from_secs(120));
+        request.timeout = Some(Duration::from_secs(170));
         calls.push(tokio::spawn(async move { host.run(request).await.unwrap() }));
         // In the order of their numbers.
         tokio::task::yield_now().await;
@@ -136,6 +137,8 @@ async fn did_it_happen_is_answered_as_the_platform_saw_it() {
     let long = format!("{}\n{}\n{}", "a".repeat(1_900), "b".repeat(1_900), "c".repeat(1_900));
     let report = desk.host.run(send(&double, 0, &long)).await.unwrap();
     assert_eq!(report.ending.kind(), EndingKind::Partial, "{report:?}");
+    let row = desk.host.stores().executions.execution(report.id).await.unwrap().unwrap();
+    assert!(row.waited_ms < 5_000, "{row:?}");
     assert_eq!(report.ending.outcome().unwrap().provider_ids.len(), 1, "{report:?}");
     // And where nobody listens, nothing left.
     let request = send(&double, 0, "nobody");
@@ -162,7 +165,7 @@ async fn under_a_key_a_lost_answer_is_asked_for_again_and_said_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn recorded_refusals_are_obeyed() {
+async fn fixture_30_fixture_32_fixture_35_refusals_are_obeyed() {
     let (double, desk) = open(silent()).await;
     let fixture = |name: &str| -> Mishap {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/discord/fixtures/discord");
@@ -174,7 +177,7 @@ async fn recorded_refusals_are_obeyed() {
     };
     let hurried = |channel, text: &str| {
         let mut request = send(&double, channel, text);
-        request.timeout = Some(Duration::from_secs(1));
+        request.timeout = Some(Duration::from_secs(5));
         request
     };
     // 30: a route's limit, in fractions of a second: this channel waits, others go on.
@@ -195,7 +198,8 @@ async fn recorded_refusals_are_obeyed() {
     double.rest_fault(mishap(fixture("32_rest_429_global.json"), 1));
     for channel in [0, 1, 2] {
         let report = desk.host.run(hurried(channel, "held")).await.unwrap();
-        let Ending::Retry { after_ms: Some(after), .. } = report.ending else { panic!("{channel}: {report:?}") };
+        let row = desk.host.stores().executions.execution(report.id).await.unwrap().unwrap();
+        let Ending::Retry { after_ms: Some(after), .. } = report.ending else { panic!("{channel}: {row:?}") };
         assert!((60_000..=65_000).contains(&after), "{channel}: {after}");
     }
     assert_eq!(double.log().counts().said, 1);

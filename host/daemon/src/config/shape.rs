@@ -117,7 +117,7 @@ pub(super) struct Limits {
     /// Instances that transform dispatches side by side, by default 2, at most 16.
     #[schemars(with = "u8", range(min = 1, max = 16))]
     pub(super) transforms: Option<u8>,
-    /// Longest action, waiting for rate limits included, by default `60s`, at most `15m`.
+    /// Longest action, waiting for rate limits included, by default `60s`, at most `15min`.
     #[schemars(with = "String")]
     pub(super) action: Option<String>,
     /// Actions that run side by side, by default 8, at most 64. More wait for their turn.

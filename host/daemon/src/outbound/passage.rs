@@ -63,8 +63,8 @@ struct Places {
     granted: Option<(String, Place)>,
     /// Reserved for requests to come, in order.
     reserved: VecDeque<Place>,
-    /// Of requests that are under way, or whose answer was not told yet.
-    out: Vec<Place>,
+    /// Of requests that are under way, or whose answer was not told yet; and whether there is an answer.
+    out: Vec<(Place, bool)>,
 }
 
 impl Passage {
@@ -119,17 +119,24 @@ impl Passage {
         let mut places = self.places();
         let place = places.reserved.pop_front()?;
         let bucket = place.bucket().to_owned();
-        places.out.push(place);
+        places.out.push((place, false));
         Some(bucket)
     }
 
-    /// Says of the newest place of this bucket whether its request has left.
-    fn departed(&self, bucket: &str, left: bool) {
+    /// Gives back the places of requests that were answered without a word on their bucket: not every platform says one.
+    fn untold(&self, bucket: &str) {
         let mut places = self.places();
-        let Some(at) = places.out.iter().rposition(|place| place.bucket() == bucket) else { return };
+        places.out.retain(|(place, answered)| !*answered || place.bucket() != bucket);
+    }
+
+    /// Says of the newest place of this bucket whether its request has left, and whether there is an answer.
+    fn departed(&self, bucket: &str, left: bool, answered: bool) {
+        let mut places = self.places();
+        let Some(at) = places.out.iter().rposition(|(place, _)| place.bucket() == bucket) else { return };
         if left {
-            if let Some(place) = places.out.get_mut(at) {
+            if let Some((place, is_answered)) = places.out.get_mut(at) {
                 place.departed();
+                *is_answered = answered;
             }
         } else {
             drop(places.out.remove(at));
@@ -161,6 +168,7 @@ impl Client for Passage {
         if self.cancelled.is_cancelled() {
             return Err(Fault::Cancelled);
         }
+        self.untold(bucket);
         let granted = {
             let mut places = self.places();
             match &places.granted {
@@ -188,8 +196,8 @@ impl Client for Passage {
         let answered = {
             let mut places = self.places();
             // The oldest one that is out.
-            let at = places.out.iter().position(|place| place.bucket() == bucket);
-            at.map(|at| places.out.remove(at))
+            let at = places.out.iter().position(|(place, _)| place.bucket() == bucket);
+            at.map(|at| places.out.remove(at).0)
         };
         match answered {
             Some(place) => place.told(remaining, resets_in),
@@ -265,7 +273,7 @@ impl Drop for Flight<'_> {
             passage.journal.left.store(true, Ordering::Release);
         }
         if let Some(bucket) = &self.bucket {
-            passage.departed(bucket, left);
+            passage.departed(bucket, left, self.status.is_some());
         }
         let fault = if self.ended { self.note.take() } else { Some("nobody waited for the answer".to_owned()) };
         let ms = passage.clock.monotonic().saturating_duration_since(self.began).as_millis();

@@ -31,6 +31,8 @@ pub(super) struct Limit {
     window: Window,
     /// How many a window has, by the last one of which something was said; one where nothing was.
     capacity: u32,
+    /// The largest of these so far: nobody is told that his place comes too late unless it would with this many.
+    best: u32,
     /// How long a window is; zero where nothing was said.
     length: Duration,
     /// Places given out that are neither answered nor returned.
@@ -64,6 +66,7 @@ impl Limit {
         Self {
             window: Window::presumed(1, 0),
             capacity: 1,
+            best: 1,
             length: Duration::ZERO,
             outstanding: 0,
             lost: Lost::default(),
@@ -95,7 +98,7 @@ impl Limit {
         if ahead < free {
             return Some(opens);
         }
-        let windows = (ahead - free) / self.capacity.max(1);
+        let windows = (ahead - free) / self.best.max(self.capacity).max(1);
         self.window.ends?.max(opens).checked_add(self.length.checked_mul(windows)?)
     }
 
@@ -154,6 +157,7 @@ impl Limit {
         }
         let ends = later(now.at, resets_in);
         self.capacity = self.capacity.max(remaining.saturating_add(1));
+        self.best = self.best.max(self.capacity);
         self.length = self.length.max(resets_in);
         if self.window.told.is_some() {
             self.lower(remaining, now);
@@ -188,6 +192,7 @@ impl Limit {
         let ends = Some(later(now.at, resets_in));
         self.window = Window { remaining, told: Some(now.order), opened: now.order, ends };
         (self.capacity, self.length) = (remaining.saturating_add(1), resets_in);
+        self.best = self.best.max(self.capacity);
     }
 
     fn lower(&mut self, remaining: u32, now: Moment) {
