@@ -1,26 +1,21 @@
 //! A host in this process, for tests that call actions through the library: many at once, and dropped half way.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use jackfield::config::build::{Means, build};
-use jackfield::config::generation::Numbering;
-use jackfield::config::{self, Environment};
+use jackfield::config::Environment;
 use jackfield::failpoint::Failpoint;
 use jackfield::host::{Host, Options};
 use jackfield::outbound::{Refused, Report, Request};
-use jackfield_engine::egress::{SystemResolver, Trust};
 use jackfield_engine::{Compiler, Engine};
 use jackfield_model::clock;
 use jackfield_store::execution::Surface;
 use jackfield_store::retention::Policy;
-use jackfield_store::sqlite::{self, Sqlite};
-use jackfield_store::{Kind, Stores};
 use serde_json::Value;
 
+use crate::embedded::Embedded;
 use crate::guest::Guest;
-use crate::processes::{Home, PATIENCE};
+use crate::processes::Home;
 use crate::web::Web;
 
 /// The canary that guests of the suite may use and never see.
@@ -64,30 +59,11 @@ impl Desk {
     /// A host on what lies in this folder.
     pub async fn at(mut home: Home) -> Self {
         home.guard(CANARY);
-        let (file, _) = config::read(&home.config()).expect("the configuration is right");
-        let store = opened(&file.data).await;
-        let cache = Some(file.data.join("compiled"));
-        let compiler = Compiler::Child {
-            program: crate::processes::jackfield(),
-            args: vec!["compile-component".into()],
-            limits: jackfield_engine::CompileLimits::default(),
-        };
-        let ceilings = jackfield_engine::Ceilings::default();
-        let options = jackfield_engine::Options { cache, compiler, ceilings, clock: clock::system() };
-        let engine = Engine::new(options).expect("there is address space for the pool");
-        let mut numbering = Numbering::open(&file.data).expect("open the numbering");
         let canary = ("CANARY".to_owned(), CANARY.to_owned());
         let environment = Environment::fixed(home.variables().iter().cloned().chain([canary]));
-        let means = Means {
-            engine: &engine,
-            environment: &environment,
-            numbering: &mut numbering,
-            resolver: Arc::new(SystemResolver::new().expect("a resolver")),
-            trust: Trust::new(Vec::new()).expect("roots"),
-            clock: clock::system(),
-            progress: &|_| {},
-        };
-        let (specs, _) = build(&file, means).await.unwrap_or_else(|problems| panic!("{problems:?}"));
+        let failpoint = Failpoint::default();
+        let Embedded { file, specs, store, engine } =
+            Embedded::new(&home.config(), &environment, engine, &failpoint).await;
         let week = Duration::from_secs(7 * 24 * 3_600);
         let retention = Policy { events: week, dead_letters: week, executions: week, dedupe_entries: 500_000 };
         let options = Options {
@@ -96,7 +72,7 @@ impl Desk {
             clock: clock::system(),
             data: file.data.clone(),
             retention,
-            failpoint: Failpoint::default(),
+            failpoint,
         };
         Self { host: Host::start(options, specs).await.expect("the ledger can be opened"), home }
     }
@@ -113,18 +89,16 @@ impl Desk {
     }
 }
 
-/// Opens the store, once the host before has let go of it: its last tasks end a moment after it.
-async fn opened(data: &Path) -> Arc<Sqlite> {
-    let deadline = tokio::time::Instant::now() + PATIENCE;
-    loop {
-        match Sqlite::open(data, sqlite::Options::default()) {
-            Ok(store) => return store,
-            Err(error) if error.kind() == Kind::Locked && tokio::time::Instant::now() < deadline => {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-            Err(error) => panic!("open the store: {error}"),
-        }
-    }
+/// Compiles in a process of its own, and keeps what it compiled.
+fn engine(data: &Path) -> Engine {
+    let compiler = Compiler::Child {
+        program: crate::processes::jackfield(),
+        args: vec!["compile-component".into()],
+        limits: jackfield_engine::CompileLimits::default(),
+    };
+    let (cache, ceilings) = (Some(data.join("compiled")), jackfield_engine::Ceilings::default());
+    Engine::new(jackfield_engine::Options { cache, compiler, ceilings, clock: clock::system() })
+        .expect("there is address space for the pool")
 }
 
 /// A request for an action of `echo`.

@@ -15,12 +15,15 @@ pub mod account;
 pub mod canary;
 pub mod desk;
 pub mod discord;
+pub mod embedded;
+pub mod faults;
 pub mod guest;
 pub mod kill;
 pub mod platform;
 pub mod processes;
 pub mod sabotage;
 pub mod sandbox;
+pub mod way_in;
 pub mod web;
 
 use std::path::PathBuf;

@@ -206,7 +206,7 @@ async fn upgrade(stream: TcpStream, tell: mpsc::Sender<Peer>) {
     }
 }
 
-/// Answers one request with the request itself, so that whatever was sent comes back.
+/// Answers one request with the request itself, so that whatever was sent comes back. A path `/after/MS` lets it wait.
 async fn answer(mut stream: TcpStream, kept: Arc<Mutex<Vec<String>>>) {
     let mut bytes = Vec::new();
     let mut chunk = [0; 4096];
@@ -226,6 +226,10 @@ async fn answer(mut stream: TcpStream, kept: Arc<Mutex<Vec<String>>>) {
         }
     };
     kept.lock().unwrap().push(request.clone());
+    let wait = request.split_whitespace().nth(1).and_then(|path| path.strip_prefix("/after/")?.parse().ok());
+    if let Some(wait) = wait {
+        tokio::time::sleep(Duration::from_millis(wait)).await;
+    }
     let body = request.replace("\r\n", "|");
     let head = format!("HTTP/1.1 200 OK\r\nx-echo: yes\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
     let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;

@@ -7,20 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jackfield::config::build::{Means, build};
-use jackfield::config::generation::Numbering;
-use jackfield::config::{self, Environment};
+use jackfield::config::Environment;
 use jackfield::failpoint::Failpoint;
 use jackfield::host::{Host, Options};
 use jackfield::serve;
-use jackfield_engine::egress::{SystemResolver, Trust};
 use jackfield_model::{ConnectionId, clock};
 use jackfield_store::checkpoint::Checkpoint;
 use jackfield_store::commit::{Batch, Commit, Ground, Outcome, Receipt, Stored};
 use jackfield_store::retention::Policy;
-use jackfield_store::sqlite::{self, Sqlite};
+use jackfield_store::sqlite::Sqlite;
 use jackfield_store::{Checkpoints, Commits, StoreError, Stores};
 use rustix::process::{Signal, getpid, kill_process};
+
+use crate::embedded::Embedded;
 
 /// How long a batch that counts as committed is on its way.
 const LATE: Duration = Duration::from_millis(300);
@@ -30,24 +29,10 @@ pub fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let sabotage = std::env::var("JACKFIELD_SABOTAGE").expect("how");
-        let (file, _) = config::read(Path::new("jackfield.toml")).expect("the configuration is right");
         let failpoint = failpoint();
-        let options = sqlite::Options { failpoint: failpoint.hook(), ..sqlite::Options::default() };
-        let store = Sqlite::open(&file.data, options).expect("open the store");
-        let engine = serve::engine(Some(&file.data), clock::system()).expect("an engine");
-        let mut numbering = Numbering::open(&file.data).expect("open the numbering");
-        let environment = Environment::process();
-        let means = Means {
-            engine: &engine,
-            environment: &environment,
-            numbering: &mut numbering,
-            resolver: Arc::new(SystemResolver::new().expect("a resolver")),
-            trust: Trust::new(Vec::new()).expect("roots"),
-            clock: clock::system(),
-            progress: &|_| {},
-        };
-        let (specs, _) = build(&file, means).await.expect("the configuration is right");
-        numbering.keep().expect("keep the numbering");
+        let engine = |data: &Path| serve::engine(Some(data), clock::system()).expect("an engine");
+        let Embedded { file, specs, store, engine } =
+            Embedded::new(Path::new("jackfield.toml"), &Environment::process(), engine, &failpoint).await;
         let honest = Stores::of(store.clone());
         let early = Arc::new(Early(store.clone()));
         let stores = match sabotage.as_str() {
@@ -91,6 +76,7 @@ impl Commits for Early {
             events: batch.settled.iter().map(|settled| new(&settled.outcome)).collect(),
             rows: Vec::new(),
             conflicts: 0,
+            repeats: 0,
         };
         let store = self.0.clone();
         tokio::spawn(async move {

@@ -35,9 +35,6 @@ pub fn engine() -> Engine {
 /// An engine that compiles like this.
 #[must_use]
 pub fn engine_with(compiler: Compiler, cache: Option<PathBuf>) -> Engine {
-    // Two engines of one process that make the key of a new cache at once would get into each other's way.
-    static OPENING: Mutex<()> = Mutex::new(());
-    let _opening = OPENING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     Engine::new(Options { cache, compiler, ceilings: jackfield_engine::Ceilings::default(), clock: clock::system() })
         .expect("there is address space for the pool")
 }

@@ -27,7 +27,7 @@ pub enum Outcome {
     Events(Vec<Admitted>),
     /// Of no interest. Nothing is written but the end of its inbox row.
     Ignored,
-    /// It goes to the dead letters.
+    /// It goes to the dead letters. Where it lies there already, its letter counts one more.
     Dead(Death),
 }
 
@@ -128,6 +128,8 @@ pub struct Receipt {
     pub rows: Vec<RowId>,
     /// Subjects whose keys point to different contacts. The events keep the strongest; nothing was merged.
     pub conflicts: u32,
+    /// Dead ones that lay in the dead letters already.
+    pub repeats: u32,
 }
 
 /// How a commit ended. Only `Done` and `Repeated` count as committed.

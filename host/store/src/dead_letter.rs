@@ -10,6 +10,10 @@ use crate::error::Result;
 use crate::inbox::RowId;
 
 /// A dead letter. Its payload can carry platform tokens: show it redacted.
+///
+/// A dispatch that dies again while its letter is there (the same kind, lane, context and payload on the same connection) is
+/// counted on it and not listed twice: a platform repeats what was not acknowledged to it, and a host that was killed
+/// between the letter and the acknowledgement can't know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letter {
     /// Its number.
@@ -24,6 +28,8 @@ pub struct Letter {
     pub death: Death,
     /// When.
     pub died_at: Timestamp,
+    /// How often it died again since.
+    pub repeats: u64,
 }
 
 /// Dead letters.

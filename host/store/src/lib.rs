@@ -15,6 +15,7 @@
 //! | [`Executions`] | the ledger of actions, and the keys under which callers submit them | durable before anything is sent; one key, one execution |
 //! | [`Locks`] | connectors' short critical sections | one owner at a time; fences only grow |
 //! | [`Trace`] | nothing: it searches all of these | holds nobody up |
+//! | [`Generations`] | which code serves a connection, numbered; the key of names | a number stands for one digest for ever |
 //! | [`Retention`] | nothing: it prunes | never before the slowest named cursor |
 //!
 //! [`sqlite`] is the embedded backend: one file, one process.
@@ -32,6 +33,7 @@ pub mod dead_letter;
 pub mod error;
 pub mod event;
 pub mod execution;
+pub mod generation;
 pub mod inbox;
 pub mod lease;
 pub mod lock;
@@ -51,6 +53,7 @@ pub use dead_letter::DeadLetters;
 pub use error::{Kind, StoreError};
 pub use event::Events;
 pub use execution::Executions;
+pub use generation::Generations;
 pub use inbox::Inbox;
 pub use lease::Leases;
 pub use lock::Locks;
@@ -89,6 +92,8 @@ pub struct Stores {
     pub locks: Arc<dyn Locks>,
     /// The search.
     pub trace: Arc<dyn Trace>,
+    /// Which code serves what.
+    pub generations: Arc<dyn Generations>,
     /// Pruning.
     pub retention: Arc<dyn Retention>,
 }
@@ -110,6 +115,7 @@ impl Stores {
             + Executions
             + Locks
             + Trace
+            + Generations
             + Retention
             + 'static,
     {
@@ -127,6 +133,7 @@ impl Stores {
             executions: backend.clone(),
             locks: backend.clone(),
             trace: backend.clone(),
+            generations: backend.clone(),
             retention: backend,
         }
     }

@@ -53,6 +53,8 @@ pub(crate) struct Envelope {
     pub(crate) via: Transport,
     pub(crate) received_at: Timestamp,
     pub(crate) died_at: Timestamp,
+    /// How often it died again since.
+    pub(crate) repeats: u64,
     pub(crate) submitted_by: Generation,
     pub(crate) bytes: usize,
 }
@@ -163,6 +165,7 @@ impl From<&Letter> for Envelope {
             via: letter.reception.via,
             received_at: letter.reception.at,
             died_at: letter.died_at,
+            repeats: letter.repeats,
             submitted_by: letter.reception.by,
             bytes: letter.dispatch.payload.len(),
         }

@@ -63,12 +63,13 @@ fn list(letters: &[Envelope]) -> String {
             letter.kind.clone(),
             text::word(&letter.stage),
             letter.attempts.to_string(),
+            letter.repeats.saturating_add(1).to_string(),
             letter.bytes.to_string(),
             letter.error.clone(),
         ]
     };
     let rows: Vec<Vec<String>> = letters.iter().map(row).collect();
-    table(&["ID", "CONNECTION", "DIED", "KIND", "STAGE", "TRIES", "BYTES", "ERROR"], &rows)
+    table(&["ID", "CONNECTION", "DIED", "KIND", "STAGE", "TRIES", "TIMES", "BYTES", "ERROR"], &rows)
 }
 
 fn show(whole: &Whole) -> String {
@@ -85,11 +86,15 @@ fn show(whole: &Whole) -> String {
             letter.bytes
         ),
     };
+    let again = match letter.repeats {
+        0 => String::new(),
+        times => format!(", and came again {times} times since"),
+    };
     let context = whole.context.as_ref().map(pretty).unwrap_or_default();
     let head = [
         format!("dead letter {} of {}", letter.id, letter.connection),
         format!("kind      {}, lane {}", letter.kind, letter.lane),
-        format!("died      {} in {} after {} tries", letter.died_at, text::word(&letter.stage), letter.attempts),
+        format!("died      {} in {} after {} tries{again}", letter.died_at, text::word(&letter.stage), letter.attempts),
         format!("error     {}", letter.error),
         format!("received  {} by generation {}", letter.received_at, letter.submitted_by),
         format!("tried by  {}", letter.digest),

@@ -54,8 +54,7 @@ async fn look(
     };
     let progress = Progress::line(*printer);
     let engine = serve::engine(None, clock::system())?;
-    let mut numbering = Numbering::passing();
-    let built = serve::build(&file, &engine, environment, &mut numbering, &progress).await?;
+    let built = serve::build(&file, &engine, environment, &Numbering::passing(), &progress).await?;
     Ok(built.map(|(specs, more)| {
         warnings.extend(more.iter().cloned());
         (specs, warnings)

@@ -1,6 +1,7 @@
 //! Brings configuration, components, grants and secrets together: one [`Spec`] a connection, or everything that is wrong.
 //!
-//! Nothing is started, opened or written here, and nothing that runs already is touched.
+//! Nothing is started or opened here, and nothing that runs already is touched. The one thing that may be written, by the
+//! numbering, is written last: a configuration with something wrong in it leaves no trace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,10 @@ use std::sync::Arc;
 use jackfield_engine::egress::{Ceilings, Gate, GateConfig, Policy, Resolver, Trust};
 use jackfield_engine::secret::{SecretEntry, Secrets};
 use jackfield_engine::{COMPONENT_BYTES_MAX, Component, Engine, LoadErrorKind};
-use jackfield_model::ConnectionId;
 use jackfield_model::clock::SharedClock;
 use jackfield_model::descriptor::Descriptor;
+use jackfield_model::{ConnectionId, Generation};
+use jackfield_store::StoreError;
 use serde_json::Value;
 
 use super::credential::{Credential, Names};
@@ -33,8 +35,8 @@ pub struct Means<'a> {
     pub engine: &'a Engine,
     /// Where secrets may come from.
     pub environment: &'a Environment,
-    /// Numbers generations. What it learns is kept by the caller.
-    pub numbering: &'a mut Numbering,
+    /// Numbers generations.
+    pub numbering: &'a Numbering,
     /// Finds addresses for what the connectors ask for.
     pub resolver: Arc<dyn Resolver>,
     /// Whose certificates are accepted.
@@ -48,15 +50,26 @@ pub struct Means<'a> {
 /// Brings a configuration together.
 ///
 /// # Errors
-/// Every problem of every connection, when one of them keeps the configuration from running.
-pub async fn build(file: &File, means: Means<'_>) -> Result<(Vec<Spec>, Problems), Problems> {
-    let mut building =
-        Building { file, means, problems: file.refused.clone(), loaded: BTreeMap::new(), credentials: BTreeMap::new() };
-    let mut specs = Vec::with_capacity(file.connections.len());
+/// When the numbering's store fails. Inside, every problem of every connection, when one of them keeps the configuration from
+/// running.
+pub async fn build(file: &File, means: Means<'_>) -> Result<Result<(Vec<Spec>, Problems), Problems>, StoreError> {
+    let (loaded, credentials) = (BTreeMap::new(), BTreeMap::new());
+    let mut building = Building { file, means, problems: file.refused.clone(), loaded, credentials };
+    let mut sound = Vec::with_capacity(file.connections.len());
     for connection in &file.connections {
-        specs.extend(building.connection(connection).await);
+        sound.extend(building.connection(connection).await);
     }
-    building.problems.unless_stopped(specs)
+    let Building { means, problems, .. } = building;
+    let (sound, problems) = match problems.unless_stopped(sound) {
+        Ok(held) => held,
+        Err(problems) => return Ok(Err(problems)),
+    };
+    let mut specs = Vec::with_capacity(sound.len());
+    for parts in sound {
+        let generation = means.numbering.number(&parts.connection.id, parts.component.digest()).await?;
+        specs.push(parts.spec(generation, &means));
+    }
+    Ok(Ok((specs, problems)))
 }
 
 struct Building<'a> {
@@ -69,8 +82,20 @@ struct Building<'a> {
     credentials: BTreeMap<String, ConnectionId>,
 }
 
-impl Building<'_> {
-    async fn connection(&mut self, connection: &Connection) -> Option<Spec> {
+/// What a connection runs with, all of it sound.
+struct Parts<'a> {
+    connection: &'a Connection,
+    component: Component,
+    actions: Arc<Registry>,
+    rights: Rights,
+    policy: Policy,
+    secrets: Secrets,
+    start_key: String,
+    fingerprint: String,
+}
+
+impl<'a> Building<'a> {
+    async fn connection(&mut self, connection: &'a Connection) -> Option<Parts<'a>> {
         let component = self.component(connection).await;
         let values = self.secret_values(connection);
         let component = component?;
@@ -88,8 +113,8 @@ impl Building<'_> {
         let names = Names { numbering: self.means.numbering, connection, values: &values };
         let (credential, fingerprint) = (names.credential(descriptor), names.fingerprint(component.digest()));
         self.one_session(connection, &credential);
-        let parts = (component.clone(), actions?);
-        Some(self.spec(connection, parts, &rights, (policy?, secrets?), (credential.name, fingerprint)))
+        let (policy, secrets, actions, start_key) = (policy?, secrets?, actions?, credential.name);
+        Some(Parts { connection, component, actions, rights, policy, secrets, start_key, fingerprint })
     }
 
     async fn component(&mut self, connection: &Connection) -> Option<Component> {
@@ -225,14 +250,14 @@ impl Building<'_> {
         }
     }
 
-    fn spec(
-        &mut self,
-        connection: &Connection,
-        (component, actions): (Component, Arc<Registry>),
-        rights: &Rights,
-        (policy, secrets): (Policy, Secrets),
-        (start_key, fingerprint): (String, String),
-    ) -> Spec {
+    fn found(&mut self, connection: &Connection, part: &str, problem: Problem) {
+        self.problems.push(self.file.at(connection, part, problem));
+    }
+}
+
+impl Parts<'_> {
+    fn spec(self, generation: Generation, means: &Means<'_>) -> Spec {
+        let Self { connection, component, actions, rights, policy, secrets, start_key, fingerprint } = self;
         let secrets = Arc::new(secrets);
         let limits = limits(connection);
         let gate = Gate::new(GateConfig {
@@ -240,12 +265,11 @@ impl Building<'_> {
             policy,
             secrets: secrets.clone(),
             ceilings: Ceilings { frame_bytes: limits.frame, refusals: limits.refusals, ..Ceilings::default() },
-            resolver: self.means.resolver.clone(),
-            trust: self.means.trust.clone(),
-            clock: self.means.clock.clone(),
+            resolver: means.resolver.clone(),
+            trust: means.trust.clone(),
+            clock: means.clock.clone(),
         });
-        let generation = self.means.numbering.number(&connection.id, component.digest());
-        let log = guest_log::sink(connection.id.clone(), generation, secrets.mask(), self.means.clock.clone());
+        let log = guest_log::sink(connection.id.clone(), generation, secrets.mask(), means.clock.clone());
         Spec {
             id: connection.id.clone(),
             generation,
@@ -264,10 +288,6 @@ impl Building<'_> {
             limits,
             component,
         }
-    }
-
-    fn found(&mut self, connection: &Connection, part: &str, problem: Problem) {
-        self.problems.push(self.file.at(connection, part, problem));
     }
 }
 

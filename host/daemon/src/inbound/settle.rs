@@ -93,4 +93,7 @@ pub(super) fn count(counters: &mut Counters, cut: &Cut, receipt: &Receipt) {
             Outcome::Events(_) => {}
         }
     }
+    // Some of the dead lay there already.
+    counters.dead_letters -= u64::from(receipt.repeats);
+    counters.duplicates += u64::from(receipt.repeats);
 }

@@ -75,10 +75,9 @@ impl Running {
         progress.say(format!("open {}", data.display()));
         let store = open(&data, &clock, &failpoint).await?;
         let engine = engine(Some(&data), clock.clone())?;
-        let mut numbering = Numbering::open(&data).context("read the numbering of generations")?;
-        let (specs, warnings) = build(&file, &engine, environment, &mut numbering, progress).await??;
+        let numbering = Numbering::of(store.clone()).await.context("read the numbering of generations")?;
+        let (specs, warnings) = build(&file, &engine, environment, &numbering, progress).await??;
         complain(&warnings);
-        numbering.keep().context("keep the numbering of generations")?;
         let bind = Bind::new(&data).context("administration")?;
         let options = Options {
             stores: Stores::of(store),
@@ -107,8 +106,8 @@ impl Running {
     /// Everything that is wrong with it.
     pub async fn consider(&self, path: &Path, environment: &Environment) -> Result<(Vec<Spec>, Problems), Failure> {
         let (file, mut warnings) = config::read(path)?;
-        let mut numbering = self.numbering.clone();
-        let (specs, more) = build(&file, &self.engine, environment, &mut numbering, &Progress::hidden()).await??;
+        let numbering = self.numbering.guessing().await.context("read the numbering of generations")?;
+        let (specs, more) = build(&file, &self.engine, environment, &numbering, &Progress::hidden()).await??;
         warnings.extend(more.iter().cloned());
         Ok((specs, warnings))
     }
@@ -155,12 +154,12 @@ pub fn engine(data: Option<&Path>, clock: SharedClock) -> Result<Engine, Failure
 /// Brings a configuration together, with the machine's resolver and the public certificates.
 ///
 /// # Errors
-/// What the machine lacks; inside, everything that is wrong with the configuration.
+/// What the machine lacks, or a store that fails; inside, everything that is wrong with the configuration.
 pub async fn build(
     file: &File,
     engine: &Engine,
     environment: &Environment,
-    numbering: &mut Numbering,
+    numbering: &Numbering,
     progress: &Progress,
 ) -> Result<Result<(Vec<Spec>, Problems), Problems>, Failure> {
     let means = Means {
@@ -172,7 +171,7 @@ pub async fn build(
         clock: clock::system(),
         progress: &|what| progress.say(what),
     };
-    Ok(building::build(file, means).await)
+    Ok(building::build(file, means).await.context("number generations")?)
 }
 
 fn retention() -> Policy {

@@ -1,8 +1,9 @@
 //! What could not be settled, and its two ways out.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use jackfield_model::{Blob, Clock as _, Dispatch};
+use jackfield_model::{Blob, Clock as _, Dispatch, Generation};
 
 use crate::commit::{Death, Outcome, Settled, Stage};
 use crate::conformance::bed::done;
@@ -40,12 +41,13 @@ pub async fn one_bad_among_many<B: Backend>() {
         reception: reception(),
         death: death(),
         died_at,
+        repeats: 0,
     };
     assert_eq!(*letter, wanted);
     assert_eq!(bed.dead_letters.letter(letter.id).await.unwrap(), Some(wanted));
     for stage in stages {
         let died = Outcome::Dead(Death { stage, ..death() });
-        bed.commit_unbound(vec![ended("lane", "bad", died)]).await;
+        bed.commit_unbound(vec![ended("lane", &format!("bad in {stage:?}"), died)]).await;
         assert_eq!(letters(&bed).await.pop().unwrap().death.stage, stage);
     }
 }
@@ -86,8 +88,8 @@ pub async fn redrive<B: Backend>() {
 pub async fn ways_out<B: Backend>() {
     let bed = Bed::<B>::fresh().await;
     let other = "other".parse().unwrap();
-    for id in [&connection(), &other, &connection()] {
-        done(bed.try_commit(batch(id, vec![ended("lane", "bad", Outcome::Dead(death()))]), None).await);
+    for (id, payload) in [(&connection(), "bad"), (&other, "bad"), (&connection(), "worse")] {
+        done(bed.try_commit(batch(id, vec![ended("lane", payload, Outcome::Dead(death()))]), None).await);
     }
     let ids: Vec<u64> = letters(&bed).await.into_iter().map(|letter| letter.id).collect();
     assert!(ids.is_sorted_by(|one, next| one < next));
@@ -104,6 +106,58 @@ pub async fn ways_out<B: Backend>() {
     let bed = bed.reopen(End::Killed).await;
     assert_eq!(bed.dead_letters.letter(ids[2]).await.unwrap(), None);
     assert_eq!(bed.dead_letters.redrive(ids[2]).await.unwrap(), None);
-    bed.commit_unbound(vec![ended("lane", "bad", Outcome::Dead(death()))]).await;
+    bed.commit_unbound(vec![ended("lane", "worse", Outcome::Dead(death()))]).await;
     assert!(letters(&bed).await.pop().unwrap().id > ids[2]);
+}
+
+/// A dispatch that comes again is counted on its letter, whatever it died of this time; one that differs in anything is another.
+pub async fn repeats<B: Backend>() {
+    let mut bed = Bed::<B>::fresh().await;
+    let id = connection();
+    let mut ground = bed.term(&id).await;
+    let first = ended("lane", "bad", Outcome::Dead(death()));
+    let first_at = bed.clock.now();
+    assert_eq!(bed.commit(batch(&id, vec![first.clone()]), &mut ground).await.repeats, 0);
+    for end in [End::Killed, End::Clean] {
+        bed = bed.reopen(end).await;
+        bed.clock.pass(Duration::from_secs(1));
+        let again = Outcome::Dead(Death { stage: Stage::Runtime, error: "another".to_owned(), ..death() });
+        let again = Settled { outcome: again, late: true, transformed_by: Generation(9), ..first.clone() };
+        assert_eq!(bed.commit(batch(&id, vec![again]), &mut ground).await.repeats, 1);
+    }
+    let twice = bed.commit(batch(&id, vec![first.clone(), first.clone()]), &mut ground).await;
+    assert_eq!(twice.repeats, 2, "within a batch too");
+    let letter = letters(&bed).await.remove(0);
+    assert_eq!((letter.repeats, &letter.death, letter.died_at), (4, &death(), first_at), "it says how it died first");
+    assert_eq!(bed.dead_letters.count(None).await.unwrap(), 1);
+
+    let other = |change: fn(&mut Dispatch)| {
+        let mut dispatch = (*first.dispatch).clone();
+        change(&mut dispatch);
+        Settled { dispatch: Arc::new(dispatch), ..first.clone() }
+    };
+    let others = vec![
+        other(|dispatch| dispatch.kind.push('s')),
+        other(|dispatch| dispatch.lane.push('s')),
+        other(|dispatch| dispatch.context = r#"{"a":1}"#.to_owned()),
+        other(|dispatch| dispatch.payload = Blob::from("bade")),
+        // The same letters in a row, cut elsewhere.
+        other(|dispatch| {
+            dispatch.kind.pop();
+            dispatch.lane.insert(0, 'E');
+        }),
+    ];
+    let count = others.len() as u64;
+    assert_eq!(bed.commit(batch(&id, others), &mut ground).await.repeats, 0);
+    let elsewhere = done(bed.try_commit(batch(&"other".parse().unwrap(), vec![first.clone()]), None).await);
+    assert_eq!(elsewhere.repeats, 0, "connections have nothing to do with each other");
+    assert_eq!(bed.dead_letters.count(None).await.unwrap(), 1 + count + 1);
+
+    // Redriven or discarded it is gone, and the next one is a letter of its own.
+    assert!(bed.dead_letters.redrive(letter.id).await.unwrap().is_some());
+    assert_eq!(bed.commit(batch(&id, vec![first.clone()]), &mut ground).await.repeats, 0);
+    let newest = letters(&bed).await.pop().unwrap();
+    assert!(newest.id > letter.id && newest.repeats == 0);
+    assert!(bed.dead_letters.discard(newest.id).await.unwrap());
+    assert_eq!(bed.commit(batch(&id, vec![first]), &mut ground).await.repeats, 0);
 }

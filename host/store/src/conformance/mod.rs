@@ -23,6 +23,7 @@ pub mod dedupe;
 pub mod event;
 pub mod execution;
 pub mod execution_model;
+pub mod generation;
 pub mod history;
 pub mod inbox;
 pub mod lease;
@@ -53,13 +54,14 @@ macro_rules! conformance {
                 ids_are_text, upserts, taken_keys, spaces_are_apart
             }
             contact_table { resolution, subjects }
-            dead_letter { redrive, ways_out, one_bad_among_many }
+            dead_letter { redrive, ways_out, one_bad_among_many, repeats }
             dedupe { table, window, outlives_events, within_a_batch }
             event { pages, filters, head_follows, cursors }
             execution {
                 rows, ends_once, submissions, doubt, keys_are_apart, attempts, concurrent, interrupted, pages, rare
             }
             execution_model { interleavings }
+            generation { numbers_grow, at_once, naming_key }
             history { replies_are_lost, interleavings }
             inbox { order, attempts, depth, numbers_are_never_reused, belongs_to_its_connection }
             lease { one_holder, renew_and_release, epochs_only_grow, lapses, concurrent }

@@ -75,10 +75,10 @@ pub async fn slowest_cursor<B: Backend>() {
 /// Dead letters end too, and are counted.
 pub async fn letters<B: Backend>() {
     let bed = Bed::<B>::fresh().await;
-    let dead = || ended("lane", "bad", Outcome::Dead(death()));
-    bed.commit_unbound(vec![dead(), dead()]).await;
+    let dead = |payload: &str| ended("lane", payload, Outcome::Dead(death()));
+    bed.commit_unbound(vec![dead("bad"), dead("worse")]).await;
     bed.clock.pass(HOUR);
-    bed.commit_unbound(vec![dead()]).await;
+    bed.commit_unbound(vec![dead("worst")]).await;
     let pruned = bed.retention.prune(policy()).await.unwrap();
     assert_eq!(pruned, Pruned { dead_letters: 2, ..Pruned::default() });
     assert_eq!(bed.dead_letters.count(None).await.unwrap(), 1);

@@ -8,10 +8,11 @@ use crate::commit::{Batch, Commit, Commits, Ground, Outcome, Receipt, Settled, S
 use crate::error::Result;
 use crate::inbox::RowId;
 use crate::sqlite::connection::{self, Ledger};
+use crate::sqlite::dead_letter::{self, Identity};
 use crate::sqlite::dedupe::Marker;
 use crate::sqlite::event::{self, Place, Written};
 use crate::sqlite::job::{Pass, Weight};
-use crate::sqlite::{Sqlite, dead_letter, inbox, state, subject};
+use crate::sqlite::{Sqlite, inbox, state, subject};
 
 #[async_trait]
 impl Commits for Sqlite {
@@ -27,12 +28,17 @@ struct Prepared {
     ground: Option<Ground>,
     /// One per settled dispatch, one entry per event.
     written: Vec<Vec<Written>>,
+    /// One per settled dispatch, of the dead ones.
+    letters: Vec<Option<Identity>>,
 }
 
 impl Prepared {
     fn new(batch: Batch, ground: Option<Ground>) -> Self {
         let written = batch.settled.iter().map(|settled| events(settled).iter().map(Written::of).collect()).collect();
-        Self { batch, ground, written }
+        let letter =
+            |settled: &Settled| matches!(settled.outcome, Outcome::Dead(_)).then(|| Identity::of(&settled.dispatch));
+        let letters = batch.settled.iter().map(letter).collect();
+        Self { batch, ground, written, letters }
     }
 
     fn weight(&self) -> Weight {
@@ -56,8 +62,14 @@ impl Prepared {
         };
         let mut receipt = Receipt::default();
         receipt.events.reserve_exact(self.batch.settled.len());
-        for (settled, written) in self.batch.settled.iter().zip(&self.written) {
-            receipt.events.push(self.settle_one(pass, number, settled, written, &mut receipt.conflicts)?);
+        for ((settled, written), letter) in self.batch.settled.iter().zip(&self.written).zip(&self.letters) {
+            // A row that is gone was settled before: its end is the marker of what leaves none.
+            let first_time = end_row(pass.db, number, settled.row)?;
+            if let (Outcome::Dead(death), Some(letter), true) = (&settled.outcome, letter, first_time) {
+                let new = dead_letter::add(pass.db, number, settled, (death, *letter), pass.now)?;
+                receipt.repeats += u32::from(!new);
+            }
+            receipt.events.push(self.append(pass, number, settled, written, &mut receipt.conflicts)?);
         }
         for row in &self.batch.parked {
             receipt.rows.push(inbox::add(pass.db, number, row)?);
@@ -95,7 +107,8 @@ impl Prepared {
         self.written.iter().flatten().all(|written| known(&written.marker))
     }
 
-    fn settle_one(
+    /// The events of one dispatch, those that are known left out.
+    fn append(
         &self,
         pass: &mut Pass<'_>,
         number: i64,
@@ -103,13 +116,6 @@ impl Prepared {
         written: &[Written],
         conflicts: &mut u32,
     ) -> rusqlite::Result<Vec<Stored>> {
-        // A row that is gone was settled before: its end is the marker of what leaves none.
-        let first_time = end_row(pass.db, number, settled.row)?;
-        if let Outcome::Dead(death) = &settled.outcome
-            && first_time
-        {
-            dead_letter::add(pass.db, number, settled, death, pass.now)?;
-        }
         let mut stored = Vec::with_capacity(written.len());
         for (admitted, written) in events(settled).iter().zip(written) {
             if pass.memory.knows(number, &written.marker) {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use jackfield_model::{ConnectionId, Timestamp};
+use jackfield_model::{ConnectionId, Dispatch, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use sha2::{Digest as _, Sha256};
 
 use crate::commit::{Death, Settled, Stage};
 use crate::dead_letter::{DeadLetters, Letter};
@@ -17,7 +18,7 @@ use crate::sqlite::{Sqlite, connection, inbox as waiting};
 /// A letter's columns, and the connection it is of.
 pub(super) const LETTER: &str =
     "SELECT dead_letter.id, connection.id, died_at, received_at, via, submitted_by, stage, attempts, digest, error,
-    kind, lane, context, payload
+    kind, lane, context, payload, repeats
   FROM dead_letter CROSS JOIN connection ON connection.number = dead_letter.connection";
 
 #[async_trait]
@@ -45,36 +46,59 @@ impl DeadLetters for Sqlite {
     }
 }
 
-/// Writes a letter.
+/// All that a dispatch consists of: what makes it the same letter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Identity([u8; 32]);
+
+impl Identity {
+    pub(super) fn of(dispatch: &Dispatch) -> Self {
+        let Dispatch { kind, payload, lane, context } = dispatch;
+        let mut hash = Sha256::new();
+        // Each part with its length, so that no two dispatches read the same.
+        for part in [kind.as_bytes(), lane.as_bytes(), context.as_bytes(), payload.bytes()] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Self(hash.finalize().into())
+    }
+}
+
+/// Writes a letter, or counts one more on the one that is there. `false` then.
 pub(super) fn add(
     db: &Connection,
     connection: i64,
     settled: &Settled,
-    death: &Death,
+    (death, identity): (&Death, Identity),
     now: Timestamp,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<bool> {
     let Settled { dispatch, reception, .. } = settled;
-    db.prepare_cached(
-        "INSERT INTO dead_letter (connection, died_at, received_at, via, submitted_by, stage, attempts, digest, error,
-           kind, lane, context, payload)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-    )?
-    .execute(params![
-        connection,
-        int(now.0),
-        int(reception.at.0),
-        via(reception.via),
-        int(reception.by.0),
-        stage(death.stage),
-        death.attempts,
-        death.digest.to_string(),
-        death.error,
-        dispatch.kind,
-        dispatch.lane,
-        dispatch.context,
-        Payload(&dispatch.payload),
-    ])
-    .map(|_| ())
+    let repeats: i64 = db
+        .prepare_cached(
+            "INSERT INTO dead_letter (connection, died_at, received_at, via, submitted_by, stage, attempts, digest, error,
+               kind, lane, context, payload, identity)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+             ON CONFLICT (connection, identity) DO UPDATE SET repeats = repeats + 1 RETURNING repeats",
+        )?
+        .query_row(
+            params![
+                connection,
+                int(now.0),
+                int(reception.at.0),
+                via(reception.via),
+                int(reception.by.0),
+                stage(death.stage),
+                death.attempts,
+                death.digest.to_string(),
+                death.error,
+                dispatch.kind,
+                dispatch.lane,
+                dispatch.context,
+                Payload(&dispatch.payload),
+                identity.0,
+            ],
+            |row| row.get(0),
+        )?;
+    Ok(repeats == 0)
 }
 
 /// Ends a letter. `false` when there was none.
@@ -139,6 +163,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<(usize, Letter)> {
         connection: column::connection(row, 1)?,
         reception: column::reception(row, 3)?,
         died_at: time(row, 2)?,
+        repeats: number(row, 14)?,
         dispatch,
         death,
     };

@@ -10,7 +10,7 @@
 //!   written, and writing works again once there is room.
 //! - **Reads wait for nobody.** They run on read-only connections, in short transactions.
 //!
-//! How it is laid out: `open`, `process`, `schema` make the file; `writer`, `job`, `group`, `wal` are the write path;
+//! How it is laid out: `open`, `process`, `schema`, `legacy` make the file; `writer`, `job`, `group`, `wal` are the write path;
 //! `memory`, `dedupe` and `grants` are what is kept beside the file and taken back with a transaction; `read` is the read
 //! path; every other file is the trait of the same name, or a part of one that says so.
 //!
@@ -26,12 +26,14 @@ mod dedupe;
 mod event;
 mod execution;
 mod failure;
+mod generation;
 mod grants;
 mod group;
 mod inbox;
 mod job;
 mod lease;
 mod ledger;
+mod legacy;
 mod lock;
 mod log;
 mod memory;
@@ -111,6 +113,7 @@ impl Sqlite {
         let version = schema::identify(&db, &place)?;
         place.begin_writing(&db)?;
         schema::migrate(&mut db, &place, version)?;
+        legacy::take_over(&mut db, &place, options.clock.now())?;
         // Again: by now SQLite has made the files beside the database.
         place.protect()?;
         let memory = memory::Memory::load(&db, options.dedupe_entries).map_err(|error| place.unusable(&error))?;

@@ -12,7 +12,12 @@ use crate::sqlite::open::Place;
 const APPLICATION: i64 = 0x4a4b_4644;
 
 /// One step per version, each in a transaction of its own. Steps are never changed, only added.
-const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const STEPS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// The version of this file, 0 for a new one. Refuses what another or a newer program has written, and changes nothing.
 pub(super) fn identify(db: &Connection, place: &Place) -> Result<u32> {

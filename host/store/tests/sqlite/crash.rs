@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jackfield_model::{Fence, Token};
 use jackfield_store::commit::{Batch, Commit, Ground, Outcome};
-use jackfield_store::conformance::{admitted, batch, connection, death, event, row, settled};
+use jackfield_store::conformance::{admitted, batch, connection, death, dispatch, event, row, settled};
 use jackfield_store::event::{Filter, Record};
 use jackfield_store::inbox::RowId;
 use jackfield_store::lease::Acquire;
@@ -45,7 +45,8 @@ pub(crate) async fn log(stores: &Stores) -> Vec<Record> {
 
 /// Number `at`: an event, a dead letter and a row that waits.
 pub(crate) fn numbered(at: usize) -> Batch {
-    let dead = jackfield_store::commit::Settled { outcome: Outcome::Dead(death()), ..settled(Vec::new()) };
+    let dispatch = dispatch("lane", &at.to_string());
+    let dead = jackfield_store::commit::Settled { dispatch, outcome: Outcome::Dead(death()), ..settled(Vec::new()) };
     let mut batch = batch(&connection(), vec![settled(vec![event(&at.to_string())]), dead]);
     batch.parked.push(row("lane", &at.to_string()));
     batch

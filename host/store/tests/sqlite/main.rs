@@ -7,6 +7,7 @@ mod crash;
 mod disk;
 mod files;
 mod migration;
+mod numbering;
 mod submit;
 
 use bed::Embedded;
