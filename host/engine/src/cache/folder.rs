@@ -18,7 +18,12 @@ const EXTENSION: &str = "artifact";
 
 pub(super) struct Folder {
     path: PathBuf,
-    written: AtomicU64,
+}
+
+/// Under what name a file is written before it gets its own: nobody else's, of another process or of another cache in this one.
+pub(super) fn temporary() -> String {
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}.new", std::process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed))
 }
 
 impl Folder {
@@ -36,7 +41,7 @@ impl Folder {
         if metadata.uid() != rustix::process::geteuid().as_raw() {
             return refuse("it belongs to another user".to_owned(), "give the host a folder of its own".to_owned());
         }
-        Ok(Self { path, written: AtomicU64::new(0) })
+        Ok(Self { path })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -62,8 +67,7 @@ impl Folder {
 
     /// Writes a file so that it is there whole or not at all, and removes the oldest ones beyond the number that is kept.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let number = self.written.fetch_add(1, Ordering::Relaxed);
-        let temporary = self.path.join(format!("{}-{number}.new", std::process::id()));
+        let temporary = self.path.join(temporary());
         let written = self.write_to(&temporary, bytes).and_then(|()| fs::rename(&temporary, self.path.join(name)));
         if written.is_err() {
             let _ = fs::remove_file(&temporary);

@@ -12,6 +12,7 @@ use secrecy::zeroize::Zeroizing;
 use sha2::Sha256;
 
 use super::CacheError;
+use super::folder::temporary;
 
 const NAME: &str = "key";
 const BYTES: usize = 32;
@@ -59,7 +60,7 @@ impl Key {
     fn make(path: &Path) -> std::io::Result<Self> {
         let mut bytes = Zeroizing::new([0; BYTES]);
         OsRng.try_fill_bytes(bytes.as_mut_slice()).map_err(std::io::Error::other)?;
-        let temporary = path.with_extension(format!("{}.new", std::process::id()));
+        let temporary = path.with_file_name(temporary());
         let mut file = std::fs::File::options().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
         file.write_all(bytes.as_slice())?;
         file.sync_all()?;

@@ -60,6 +60,39 @@ async fn w13_the_second_load_is_cached_also_by_another_engine() {
     assert_eq!(fs::metadata(folder.path().join("key")).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+/// Caches of one process are made in one folder at once: they agree on the key, and what each writes is whole.
+#[test]
+fn caches_of_one_process_stay_out_of_each_others_way() {
+    const CACHES: u8 = 4;
+    for round in 0..50 {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("cache");
+        let start = std::sync::Barrier::new(usize::from(CACHES));
+        let cache = |number: u8| {
+            start.wait();
+            let folder = Folder::open(path.clone()).unwrap();
+            let key = Key::open(folder.path()).unwrap();
+            folder.write("one.artifact", &[number; 100_000]).unwrap();
+            hmac::Mac::finalize(key.hmac()).into_bytes()
+        };
+        let keys: Vec<_> = std::thread::scope(|scope| {
+            let caches: Vec<_> = (0..CACHES)
+                .map(|number| {
+                    scope.spawn({
+                        let cache = &cache;
+                        move || cache(number)
+                    })
+                })
+                .collect();
+            caches.into_iter().map(|cache| cache.join().unwrap()).collect()
+        });
+        assert!(keys.windows(2).all(|pair| pair[0] == pair[1]), "round {round}: one key");
+        let written = fs::read(artifacts(&path)[0].clone()).unwrap();
+        assert!(written.len() == 100_000 && written.iter().all(|byte| *byte == written[0]), "round {round}: whole");
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 2, "round {round}: nothing else is left");
+    }
+}
+
 type Damage = dyn Fn(&std::path::Path);
 
 /// Loads once, damages the artifact, loads again.
