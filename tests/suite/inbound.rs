@@ -1,5 +1,7 @@
 //! From dispatch to event: lanes, poison, dead letters, the inbox, dedupe, and what a store can't take.
 
+mod store;
+
 use jackfield_tests::guest::{self, Guest};
 use jackfield_tests::platform::{Peer, Platform};
 use jackfield_tests::processes::{Home, Serve, until};
@@ -225,4 +227,30 @@ fn report_q6_characters_that_no_store_takes_are_replaced_and_flagged() {
     let flagged: Vec<&str> = events.iter().filter(|event| event["sanitized"] == true).map(key).collect();
     assert_eq!(flagged, ["5"]);
     assert_eq!(events[4]["properties"], serde_json::json!({ "te\u{fffd}xt": "a\u{fffd}b\u{fffd}!" }));
+}
+
+/// Killed when a dead letter is written and nobody knows it yet. The platform says again what was not acknowledged, and that is
+/// counted on the letter.
+#[test]
+fn case_49_a_dead_letter_is_listed_once() {
+    let (platform, mut home) = with("");
+    home.set("JACKFIELD_FAILPOINT", "after-commit-before-answer:1");
+    {
+        let host = home.serve();
+        let peer = platform.peer();
+        assert!(peer.heard().starts_with("hello"));
+        peer.say("say lane 1 malformed nonsense");
+        assert!(!host.ended().success(), "it killed itself");
+        assert_eq!(peer.gone(), Vec::<String>::new(), "nothing was acknowledged");
+    }
+    home.set("JACKFIELD_FAILPOINT", "settled:1000000");
+    let (_host, peer) = serve(&platform, &home);
+    peer.say("say lane 1 malformed nonsense");
+    peer.hears("ack 1");
+    let letters = home.dead_letters();
+    assert_eq!(letters.len(), 1, "{letters:#?}");
+    assert_eq!(letters[0]["repeats"], 1, "{letters:#?}");
+    let status = home.connection();
+    let counters = &status["counters"];
+    assert_eq!((&counters["dead_letters"], &counters["duplicates"]), (&Value::from(0), &Value::from(1)), "{status:#}");
 }

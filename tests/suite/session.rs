@@ -2,6 +2,10 @@
 //!
 //! The lines are those of `guests/src/line.rs`.
 
+mod bounds;
+mod ends;
+mod order;
+
 use jackfield_tests::guest::{self, Guest};
 use jackfield_tests::has_test;
 use jackfield_tests::platform::{Peer, Platform};

@@ -177,14 +177,17 @@ async fn a_dispatch_is_checked() {
     };
     let grow = "(drop (memory.grow (i32.const 20)))";
     let invalid = "(if (i32.or (i32.ne (i32.load8_u (i32.const 600)) (i32.const 1)) (i32.load8_u (i32.const 604))) (then unreachable))";
-    for (what, call) in [
-        ("no kind", submit(0, 1, 720)),
-        ("a context that is no object", submit(5, 1, 722)),
-        ("too large", submit(5, 1024 * 1024, 720)),
+    // Five bytes each of kind and lane, two of context.
+    let bytes = 1024 * 1024 + 12;
+    let counted = Effect::TooLarge { kind: "label".to_owned(), lane: "label".to_owned(), bytes };
+    for (what, call, effects) in [
+        ("no kind", submit(0, 1, 720), vec![]),
+        ("a context that is no object", submit(5, 1, 722), vec![]),
+        ("too large", submit(5, 1024 * 1024, 720), vec![counted]),
     ] {
         let wat = runtime(field, OK, &format!("{grow} {call} {invalid} {OK}"), OK);
         let done = instance(&wat, &Fakes::default()).await.handle(Vec::new(), View::default()).await;
-        assert_eq!(done.unwrap_or_else(|failure| panic!("{what}: {failure}")).effects, [], "{what}");
+        assert_eq!(done.unwrap_or_else(|failure| panic!("{what}: {failure}")).effects, effects, "{what}");
     }
     let wat = runtime(field, OK, &format!("{} {OK}", submit(5, 40, 720)), OK);
     let done = instance(&wat, &Fakes::default()).await.handle(Vec::new(), View::default()).await.unwrap();

@@ -174,6 +174,8 @@ pub enum Condition {
 }
 
 /// What a guest asked for during a call. It takes effect, in order, when the call returns.
+///
+/// `TooLarge` stands for a submit that was refused, and so is nowhere unless the connector keeps it: it is only counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each variant and field is named after the function and parameter of the contract")]
 pub enum Effect {
@@ -190,6 +192,7 @@ pub enum Effect {
     Metadata(String),
     StateSet { key: String, value: Blob },
     StateDelete { key: String },
+    TooLarge { kind: String, lane: String, bytes: usize },
 }
 
 /// A start budget as a platform counts it.

@@ -7,9 +7,14 @@
 //! | `tell SECRET TEXT` | sends `TEXT`, this secret listed |
 //! | `twice-then-trap LANE ID` | sends, submits and sets state, then traps unless the instance came from a recovery |
 //! | `trap`, `spin` | always |
+//! | `busy MS LINE` | logs `busy`, computes for so long, then obeys `LINE` in the same call |
 //! | `timer LABEL MS`, `untimer LABEL` | sets or cancels; answers `elapsed LABEL` when due |
+//! | `beat MS` | a timer `beat MS` that is set again whenever it elapses; answers `elapsed beat MS` each time |
+//! | `pour COUNT BYTES` | submits so many dispatches of this size in the lane `pour`, ids down from `COUNT`, one a timer |
 //! | `fetch LABEL SECRET? URL` | fetches; answers `fetched LABEL STATUS BODY`, or `failed LABEL FAULT` |
 //! | `post LABEL BODY` | posts `BODY` with no secret listed |
+//! | `cancel LABEL` | gives a request up |
+//! | `last LINE` | obeys `LINE` in answer to `stopping` |
 //! | `open LABEL URL`, `close CODE` | opens another socket, closes the main one |
 //! | `set KEY VALUE`, `get KEY` | state; `get` answers `value VALUE` or `value -` |
 //! | `log TEXT`, `report TEXT`, `meta JSON` | one line; `ready`, or degraded with `TEXT`; metadata |

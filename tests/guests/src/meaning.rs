@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `poison` | a trap; none when the guest is the fixed one |
 //! | `spin` | never |
-//! | `slow N` | the event, after N million turns |
+//! | `slow N` | the event, after N million turns; what follows is ballast |
 //! | `malformed`, `ignored` | so |
 //! | `deep N` | the event, its properties nested N deep |
 //! | `raw JSON` | the event, its properties as given |
@@ -50,7 +50,7 @@ fn answer(received: &Received, code: Code) -> Answer {
     event.properties = match how {
         "poison" if code == Code::Broken => std::process::abort(),
         "spin" => spin(),
-        "slow" => slow(what),
+        "slow" => slow(cut(what).0),
         "malformed" => return Answer::Malformed(what.to_owned()),
         "ignored" => return Answer::Ignored("asked".to_owned()),
         "deep" => deep(what.parse().unwrap_or_default()),

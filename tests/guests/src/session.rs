@@ -1,11 +1,12 @@
 //! The session of the helpful guests: obeys lines, acknowledges what is settled, and counts in its checkpoint.
 
 use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
 
 use jackfield_sdk::runtime::{
     Condition, Fetched, Notice, SessionFault, Signal, SocketRequest, StartContext, StartFault, StartReason,
 };
-use jackfield_sdk::{Blob, Fault, HttpRequest, Place, connection, ingest, log, session, state};
+use jackfield_sdk::{Blob, Dispatch, Fault, HttpRequest, Place, connection, ingest, log, session, state};
 use serde_json::Value;
 
 use crate::line::{cut, parse};
@@ -29,6 +30,7 @@ thread_local! {
     static LINES: Cell<u64> = const { Cell::new(0) };
     static RECOVERED: Cell<bool> = const { Cell::new(false) };
     static REASON: RefCell<&'static str> = const { RefCell::new("") };
+    static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Reads the configuration that the host has checked.
@@ -91,12 +93,18 @@ pub fn handle(signals: &[Signal]) -> Result<(), SessionFault> {
                 _ => {}
             },
             Signal::Closed(closure) => say(&format!("closed {} {:?}", closure.label, closure.cause)),
-            Signal::Elapsed(label) => say(&format!("elapsed {label}")),
+            Signal::Elapsed(label) => elapsed(label),
             Signal::Fetched(fetched) => say(&outcome(fetched)),
             Signal::Committed(marks) => marks.iter().for_each(|mark| say(&format!("ack {mark}"))),
             Signal::Held(_) => say("held"),
             Signal::Flowing(_) => say("flowing"),
-            Signal::Stopping(_) => say("bye"),
+            Signal::Stopping(_) => {
+                say("bye");
+                let last = LAST.take();
+                if !last.is_empty() {
+                    obey(index, &last)?;
+                }
+            }
         }
     }
     Ok(())
@@ -127,10 +135,22 @@ fn obey(index: u32, line: &str) -> Result<(), SessionFault> {
         "spin" => loop {
             std::hint::spin_loop();
         },
+        "busy" => {
+            log::info("busy", &[]);
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_millis(first.parse().unwrap_or_default()) {
+                std::hint::spin_loop();
+            }
+            obey(index, rest)?;
+        }
         "timer" => session::set_timer(first, rest.parse().unwrap_or_default()),
         "untimer" => session::cancel_timer(first),
+        "beat" => session::set_timer(&format!("beat {first}"), first.parse().unwrap_or_default()),
+        "pour" => session::set_timer(&format!("pour {first} {rest}"), 0),
         "fetch" => fetch(first, rest),
         "post" => refused(first, session::fetch(first, &HttpRequest::post_json("https://echo.test/post", rest))),
+        "cancel" => session::cancel_fetch(first),
+        "last" => LAST.set(line.rest.to_owned()),
         "open" => refused(first, session::open(first, &SocketRequest::new(rest))),
         "close" => session::close(MAIN, first.parse().ok(), "asked"),
         "set" => refused(first, state::set(first, &Blob::Text(rest.to_owned()))),
@@ -145,6 +165,38 @@ fn obey(index: u32, line: &str) -> Result<(), SessionFault> {
         _ => say("what"),
     }
     Ok(())
+}
+
+/// Some labels say what is to be done, so that an instance that was recovered knows it too.
+fn elapsed(label: &str) {
+    match cut(label) {
+        ("pour", rest) => pour(rest),
+        ("beat", millis) => {
+            say(&format!("elapsed {label}"));
+            session::set_timer(label, millis.parse().unwrap_or_default());
+        }
+        _ => say(&format!("elapsed {label}")),
+    }
+}
+
+/// One dispatch, and a timer for the rest.
+fn pour(rest: &str) {
+    let (count, bytes) = cut(rest);
+    let count = count.parse::<u64>().unwrap_or_default();
+    if count == 0 {
+        return;
+    }
+    let ballast = "x".repeat(bytes.parse().unwrap_or_default());
+    let dispatch = Dispatch {
+        kind: KIND.to_owned(),
+        payload: Blob::Text(format!("say pour {count} {ballast}")),
+        lane: "pour".to_owned(),
+        context: "{}".to_owned(),
+    };
+    if let Err(fault) = ingest::submit(&dispatch, None) {
+        say(&format!("failed {count} {}", fault.text()));
+    }
+    session::set_timer(&format!("pour {} {bytes}", count - 1), 0);
 }
 
 fn submit(index: u32, lane: &str, mark: &str) {

@@ -71,7 +71,8 @@ impl Connection {
         let (orders, received) = mpsc::unbounded_channel();
         let facts = Arc::new(Facts::new(setup.clock.clone()));
         let spec = setup.spec.clone();
-        let keeper = Keeper { facts: facts.clone(), orders: received, backoff: Backoff::default(), setup };
+        let keeper =
+            Keeper { facts: facts.clone(), orders: received, backoff: Backoff::default(), stopping: false, setup };
         Self { orders, facts, spec, task: tokio::spawn(keeper.run()) }
     }
 
@@ -119,6 +120,8 @@ struct Keeper {
     facts: Arc<Facts>,
     orders: mpsc::UnboundedReceiver<Order>,
     backoff: Backoff,
+    /// A session was told to stop: whatever becomes of it, no other follows.
+    stopping: bool,
 }
 
 /// What a term came to.
@@ -141,12 +144,13 @@ impl Keeper {
             let after = self.serve(&term, &inbound).await;
             drop(inbound);
             match after {
-                After::Stopped => {
+                After::Fenced if !self.stopping => {
+                    tracing::warn!(connection = %self.setup.spec.id, epoch = %term.fence().epoch, "term is over, taking a new one");
+                }
+                // A lease that is somebody else's by now stays theirs.
+                After::Stopped | After::Fenced => {
                     term.release().await;
                     return;
-                }
-                After::Fenced => {
-                    tracing::warn!(connection = %self.setup.spec.id, epoch = %term.fence().epoch, "term is over, taking a new one");
                 }
             }
         }
@@ -309,7 +313,6 @@ impl Keeper {
             failpoint,
         };
         let mut running = Box::pin(session::run(setup, beginning, stopped));
-        let mut asked = false;
         let end = loop {
             tokio::select! {
                 biased;
@@ -317,7 +320,7 @@ impl Keeper {
                     Some(Order::Rows) => inbound.rows(),
                     Some(Order::Unpark) => {}
                     Some(Order::Stop(reason)) => {
-                        asked = true;
+                        self.stopping = true;
                         if let Some(stop) = stop.take() {
                             let _ = stop.send(reason);
                         }
@@ -328,11 +331,13 @@ impl Keeper {
                 end = &mut running => break end,
             }
         };
-        if asked && let End::Parked { code, message, todo } = end {
+        if self.stopping
+            && let End::Parked { code, message, todo } = end
+        {
             self.park(term, code, message, todo).await;
             return Err(After::Stopped);
         }
-        if end == End::Stopped || (asked && !matches!(end, End::Fenced | End::Broken(_))) {
+        if end == End::Stopped || (self.stopping && !matches!(end, End::Fenced | End::Broken(_))) {
             // However it ended: it was told to.
             inbound.settled(FLUSH_PATIENCE).await;
             return Ok(End::Stopped);
@@ -394,10 +399,8 @@ impl Keeper {
                 self.facts.state(State::Stopped, error.clone(), Some(todo));
                 let _ = self.setup.broken.send(error);
                 // The process ends; until then nothing more can be done here.
-                while let Some(order) = self.orders.recv().await {
-                    if matches!(order, Order::Stop(_)) {
-                        break;
-                    }
+                while !self.stopping {
+                    self.stopping = matches!(self.orders.recv().await, Some(Order::Stop(_)) | None);
                 }
                 After::Stopped
             }

@@ -1,25 +1,26 @@
 //! The loop of a session.
 
+mod apply;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jackfield_engine::CallFailure;
 use jackfield_engine::runtime::View;
-use jackfield_model::session::{Effect, SessionFault, Signal, StartContext, StartFault, StartReason, StopReason};
-use jackfield_model::{Blob, Dispatch, Transport};
+use jackfield_model::session::{SessionFault, Signal, StartContext, StartFault, StartReason, StopReason};
+use jackfield_model::{Blob, Dispatch, Monotonic, Transport};
 use jackfield_store::checkpoint::Checkpoint;
 use jackfield_store::commit::{Death, Stage};
-use jackfield_store::state::Write;
 use tokio::sync::oneshot;
 
 use super::fetches::Fetches;
 use super::guest::{Call, Ended, Guest};
-use super::queue::{Queue, is_of_socket, is_of_timer};
+use super::queue::Queue;
 use super::sockets::{Sockets, TooLarge};
 use super::timers::Timers;
 use super::{Beginning, End, Setup};
-use crate::inbound::{self, Entry};
+use crate::inbound::{self, Entry, Inbound};
 
 /// How often one signal may fail before it is set aside.
 const SIGNAL_ATTEMPTS_MAX: u32 = 3;
@@ -36,8 +37,8 @@ const STOP_PATIENCE: Duration = Duration::from_secs(2);
 enum Phase {
     /// As usual.
     Running,
-    /// It is to stop: nothing is read any more, what was read is told and settled.
-    Flushing(StopReason),
+    /// It is to stop: nothing is read any more, what was read is told and settled, until then at the longest.
+    Flushing(StopReason, Monotonic),
     /// `stopping` was told.
     Stopping,
 }
@@ -99,20 +100,28 @@ impl Actor {
         let mut call: Option<Call> = Some(first);
         let mut idle: Option<Guest> = None;
         loop {
+            let pressed = self.setup.inbound.pressure();
+            self.sockets.hold(pressed, &mut self.queue);
+            let running = matches!(self.phase, Phase::Running);
+            if running {
+                self.elapse(pressed);
+            }
             if let Some(guest) = idle.take() {
                 match self.next_call(guest) {
                     Ok(next) => call = Some(next),
                     Err(guest) => idle = Some(guest),
                 }
             }
-            let pressed = self.setup.inbound.pressure();
-            self.sockets.hold(pressed, &mut self.queue);
-            let running = matches!(self.phase, Phase::Running);
-            let flushed = matches!(self.phase, Phase::Flushing(_)) && idle.is_some();
+            let flushing = match self.phase {
+                Phase::Flushing(reason, until) if idle.is_some() => Some((reason, until)),
+                _ => None,
+            };
             let inbound = self.setup.inbound.clone();
             tokio::select! {
                 biased;
-                reason = asked(&mut self.stop) => self.phase = Phase::Flushing(reason),
+                reason = asked(&mut self.stop) => {
+                    self.phase = Phase::Flushing(reason, self.setup.clock.monotonic() + FLUSH_PATIENCE);
+                }
                 ended = calling(&mut call) => {
                     call = None;
                     match self.returned(ended) {
@@ -136,14 +145,9 @@ impl Actor {
                         return too_large(limit, self.setup.spec.limits.frame);
                     }
                 }
-                () = until(self.timers.next()), if running => {
-                    let now = self.setup.clock.monotonic();
-                    for label in self.timers.due(now) {
-                        self.queue.push(Signal::Elapsed(label));
-                    }
-                }
-                _ = inbound.settled(FLUSH_PATIENCE), if flushed => {
-                    let Phase::Flushing(reason) = self.phase else { continue };
+                // What is due elapses above, whatever else keeps the loop awake.
+                () = until(self.timers.next()), if running => {}
+                reason = flushed(&inbound, flushing) => {
                     self.phase = Phase::Stopping;
                     // Their ends can't be told any more; what is asked for from here on is waited for.
                     self.fetches.abandon();
@@ -153,11 +157,28 @@ impl Actor {
         }
     }
 
+    /// Timers elapse behind what was received before they came due, and before what is received later. What held sockets and
+    /// requests still have counts as not received: the connector knows that it is held, and its heartbeats go on.
+    fn elapse(&mut self, held: bool) {
+        let now = self.setup.clock.monotonic();
+        if self.timers.next().is_some_and(|due| due <= now) {
+            if !held {
+                while let Some(signal) = self.fetches.next_now() {
+                    self.queue.push(signal);
+                }
+            }
+            self.timers.come_due(now, self.sockets.received());
+        }
+        while let Some(label) = self.timers.elapse(|received| held || self.sockets.has_taken(received)) {
+            self.queue.push(Signal::Elapsed(label));
+        }
+    }
+
     /// The next call, where there is something to tell; else the guest goes on waiting.
     fn next_call(&mut self, guest: Guest) -> Result<Call, Guest> {
         let signals: Arc<[Signal]> = match self.again.front() {
             Some(signal) => [signal.clone()].into(),
-            None if self.queue.is_empty() || self.setup.inbound.overload() => return Err(guest),
+            None if self.queue.is_empty() || self.is_overloaded() => return Err(guest),
             None => self.queue.take().into(),
         };
         let now = self.setup.clock.now();
@@ -166,6 +187,11 @@ impl Actor {
             known.counters.signals += signals.len() as u64;
         });
         Ok(guest.handle(signals, self.view()))
+    }
+
+    /// Whether what a call submits would not fit any more. The last call is made all the same: no other follows it.
+    fn is_overloaded(&self) -> bool {
+        self.setup.inbound.overload() && !matches!(self.phase, Phase::Stopping)
     }
 
     fn returned(&mut self, ended: Ended) -> Result<Next, End> {
@@ -304,61 +330,6 @@ impl Actor {
         }));
         labels
     }
-
-    /// What a failed call was told and is still to be told again loses what was taken back.
-    fn forget_again(&mut self, taken_back: impl Fn(&Signal) -> bool) {
-        if self.again.front().is_some_and(&taken_back) {
-            self.failures = 0;
-        }
-        self.again.retain(|signal| !taken_back(signal));
-    }
-
-    /// Does what a call asked for, in order.
-    fn apply(&mut self, effects: Vec<Effect>) {
-        let via = self.via();
-        let mut entries = Vec::new();
-        for effect in effects {
-            match effect {
-                Effect::Submit { dispatch, mark } => entries.push(Entry::Dispatch { dispatch, mark, via }),
-                Effect::StateSet { key, value } => entries.push(Entry::State(Write::Set { key, value })),
-                Effect::StateDelete { key } => entries.push(Entry::State(Write::Delete { key })),
-                Effect::Open { label, request } => {
-                    self.forget_again(|signal| is_of_socket(signal, &label));
-                    self.sockets.open(label, request, &mut self.queue);
-                }
-                Effect::Send { label, message, secrets } => {
-                    self.sockets.send(&label, message, secrets, &mut self.queue);
-                }
-                Effect::Close { label, code, reason } => {
-                    self.forget_again(|signal| is_of_socket(signal, &label));
-                    self.sockets.close(&label, code, reason, &mut self.queue);
-                }
-                Effect::SetTimer { label, after } => {
-                    self.forget_again(|signal| is_of_timer(signal, &label));
-                    self.queue.forget_timer(&label);
-                    self.timers.set(label, self.setup.clock.monotonic() + after);
-                }
-                Effect::CancelTimer { label } => {
-                    self.forget_again(|signal| is_of_timer(signal, &label));
-                    self.queue.forget_timer(&label);
-                    self.timers.cancel(&label);
-                }
-                Effect::Fetch { label, request } => self.fetches.start(label, request),
-                Effect::CancelFetch { label } => self.fetches.cancel(&label, &mut self.queue),
-                Effect::Report(condition) => self.setup.facts.condition(condition),
-                Effect::StartsLeft { remaining, resets_in } => self.setup.starts.platform_left(remaining, resets_in),
-                Effect::Metadata(patch) => self.metadata(&patch),
-            }
-        }
-        self.setup.inbound.submit(entries);
-    }
-
-    fn metadata(&self, patch: &str) {
-        // The engine has checked that it is an object.
-        if let Ok(serde_json::Value::Object(patch)) = serde_json::from_str(patch) {
-            self.setup.facts.metadata(patch);
-        }
-    }
 }
 
 enum Next {
@@ -404,7 +375,17 @@ async fn calling(call: &mut Option<Call>) -> Ended {
     }
 }
 
-async fn until(due: Option<jackfield_model::Monotonic>) {
+/// Waits until everything is settled, or until it is time.
+async fn flushed(inbound: &Inbound, flushing: Option<(StopReason, Monotonic)>) -> StopReason {
+    let Some((reason, until)) = flushing else { return std::future::pending().await };
+    tokio::select! {
+        _ = inbound.settled(FLUSH_PATIENCE) => {}
+        () = tokio::time::sleep_until(until.into()) => {}
+    }
+    reason
+}
+
+async fn until(due: Option<Monotonic>) {
     match due {
         Some(due) => tokio::time::sleep_until(due.into()).await,
         None => std::future::pending().await,

@@ -7,15 +7,17 @@ use jackfield_engine::egress::Gate;
 use jackfield_model::Fault;
 use jackfield_model::session::Signal;
 use jackfield_model::wire::{HttpRequest, HttpResponse};
-use tokio::task::{AbortHandle, Id, JoinSet};
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::queue::Queue;
 use crate::connection::facts::Facts;
 
+type Outcome = Result<HttpResponse, Fault>;
+
 /// Requests under way.
 pub(super) struct Fetches {
     gate: Gate,
-    tasks: JoinSet<Result<HttpResponse, Fault>>,
+    tasks: JoinSet<Outcome>,
     labels: BTreeMap<String, AbortHandle>,
     facts: Arc<Facts>,
 }
@@ -33,21 +35,32 @@ impl Fetches {
         self.labels.insert(label, handle);
     }
 
-    /// Gives a request up, and says so.
-    pub(super) fn cancel(&mut self, label: &str, queue: &mut Queue) {
-        if let Some(handle) = self.labels.remove(label) {
-            handle.abort();
-            queue.push(Signal::Fetched { label: label.to_owned(), outcome: Err(Fault::Cancelled) });
-        }
+    /// Gives a request up, and says so. `false` where none is under way.
+    pub(super) fn cancel(&mut self, label: &str, queue: &mut Queue) -> bool {
+        let Some(handle) = self.labels.remove(label) else { return false };
+        handle.abort();
+        queue.push(Signal::Fetched { label: label.to_owned(), outcome: Err(Fault::Cancelled) });
+        true
     }
 
     /// Waits for a request to end. Never ends while none is under way. Safe to give up and call again.
     pub(super) async fn next(&mut self) -> Signal {
-        loop {
-            if let Some(signal) = self.ended().await {
+        while let Some(joined) = self.tasks.join_next_with_id().await {
+            if let Some(signal) = self.ended(joined) {
                 return signal;
             }
         }
+        std::future::pending().await
+    }
+
+    /// A request that has ended by now.
+    pub(super) fn next_now(&mut self) -> Option<Signal> {
+        while let Some(joined) = self.tasks.try_join_next_with_id() {
+            if let Some(signal) = self.ended(joined) {
+                return Some(signal);
+            }
+        }
+        None
     }
 
     /// Lets requests end, and tells nobody.
@@ -62,17 +75,16 @@ impl Fetches {
     }
 
     /// One that ended; `None` when it was cancelled before.
-    async fn ended(&mut self) -> Option<Signal> {
-        match self.tasks.join_next_with_id().await {
-            None => std::future::pending().await,
-            Some(Ok((id, outcome))) => {
+    fn ended(&mut self, joined: Result<(Id, Outcome), JoinError>) -> Option<Signal> {
+        match joined {
+            Ok((id, outcome)) => {
                 let label = self.label(id)?;
                 if let Err(fault) = &outcome {
                     self.facts.trouble(format!("request {label}: {fault}"));
                 }
                 Some(Signal::Fetched { label, outcome })
             }
-            Some(Err(error)) => {
+            Err(error) => {
                 // Aborted ones have no label any more; what is left has panicked after it may have been sent.
                 let outcome = Err(Fault::Unknown("the request was lost inside the host".to_owned()));
                 self.label(error.id()).map(|label| Signal::Fetched { label, outcome })
@@ -91,3 +103,7 @@ impl Fetches {
         self.labels.keys().cloned().collect()
     }
 }
+
+#[cfg(test)]
+#[path = "fetches_tests.rs"]
+mod tests;

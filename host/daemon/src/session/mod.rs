@@ -20,6 +20,9 @@ mod sockets;
 mod starts;
 mod timers;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use jackfield_model::clock::SharedClock;

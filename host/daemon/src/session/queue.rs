@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 
+use jackfield_model::Fault;
 use jackfield_model::limits::{CALL_SIGNAL_BYTES_MAX, CALL_SIGNALS_MAX};
 use jackfield_model::session::Signal;
 
@@ -71,7 +72,7 @@ impl Queue {
             bytes += weight;
             batch.extend(self.signals.pop_front());
         }
-        self.bytes = self.signals.iter().map(Signal::weight).sum();
+        self.weigh();
         batch
     }
 
@@ -88,8 +89,18 @@ impl Queue {
         self.retain(|signal| !is_of_timer(signal, of));
     }
 
+    /// The request of this label was given up: however it ended, that is told.
+    pub(super) fn cancel_fetched(&mut self, of: &str) {
+        self.signals.iter_mut().for_each(|signal| say_cancelled(signal, of));
+        self.weigh();
+    }
+
     fn retain(&mut self, keep: impl Fn(&Signal) -> bool) {
         self.signals.retain(keep);
+        self.weigh();
+    }
+
+    fn weigh(&mut self) {
         self.bytes = self.signals.iter().map(Signal::weight).sum();
     }
 }
@@ -108,8 +119,19 @@ pub(super) fn is_of_timer(signal: &Signal, of: &str) -> bool {
     matches!(signal, Signal::Elapsed(label) if label == of)
 }
 
+/// The end of the request of this label says `cancelled` from now on.
+pub(super) fn say_cancelled(signal: &mut Signal, of: &str) {
+    if let Signal::Fetched { label, outcome } = signal
+        && label == of
+    {
+        *outcome = Err(Fault::Cancelled);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use jackfield_model::wire::HttpResponse;
+
     use super::*;
 
     fn message(bytes: usize) -> Signal {
@@ -156,5 +178,18 @@ mod tests {
         assert!(!queue.forget_socket("a"));
         queue.forget_timer("beat");
         assert_eq!((queue.bytes, queue.take()), (0, vec![Signal::Opened("b".into())]));
+    }
+
+    #[test]
+    fn a_request_that_is_given_up_says_so_however_it_ended() {
+        let response = HttpResponse { status: 200, headers: Vec::new(), body: "x".repeat(9).as_str().into() };
+        let fetched = |label: &str, outcome| Signal::Fetched { label: label.to_owned(), outcome };
+        let mut queue = Queue::default();
+        queue.push(fetched("a", Ok(response.clone())));
+        queue.push(fetched("b", Ok(response.clone())));
+        queue.cancel_fetched("a");
+        assert_eq!(queue.fetched().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(queue.bytes, queue.signals.iter().map(Signal::weight).sum::<usize>());
+        assert_eq!(queue.take(), [fetched("a", Err(Fault::Cancelled)), fetched("b", Ok(response))]);
     }
 }

@@ -1,7 +1,7 @@
 //! One socket: a task that dials, reads and watches for silence, and one that writes. The session's loop waits for neither.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use jackfield_engine::egress::{Gate, Incoming, SocketReader, SocketWriter};
@@ -54,6 +54,7 @@ enum Out {
 pub(super) struct Socket {
     outgoing: mpsc::Sender<Out>,
     waiting: Arc<AtomicUsize>,
+    received: Arc<AtomicU64>,
     task: JoinHandle<()>,
 }
 
@@ -68,8 +69,15 @@ impl Socket {
         let waiting = Arc::new(AtomicUsize::new(0));
         let pings = outgoing.clone();
         let written = (written, waiting.clone());
-        let task = tokio::spawn(live(gate, request, Tell::new(number, news), pings, written));
-        Self { outgoing, waiting, task }
+        let received = Arc::new(AtomicU64::new(0));
+        let tell = Tell::new(number, news, received.clone());
+        let task = tokio::spawn(live(gate, request, tell, pings, written));
+        Self { outgoing, waiting, received, task }
+    }
+
+    /// How much it has had to say so far, signs of life left out: what was handed over, and what waits for that.
+    pub(super) fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
     }
 
     /// Queues a frame; secrets are filled in when it is written.
@@ -105,6 +113,14 @@ impl Socket {
     }
 }
 
+#[cfg(test)]
+impl Socket {
+    /// Nothing is written any more. Its last word may still wait to be taken in.
+    pub(super) fn has_ended(&self) -> bool {
+        self.outgoing.is_closed()
+    }
+}
+
 impl Drop for Socket {
     fn drop(&mut self) {
         self.task.abort();
@@ -136,25 +152,37 @@ type Outgoing = (mpsc::Receiver<Out>, Arc<AtomicUsize>);
 struct Tell {
     number: u64,
     news: mpsc::Sender<News>,
+    received: Arc<AtomicU64>,
     budget: Arc<Semaphore>,
 }
 
 impl Tell {
-    fn new(number: u64, news: mpsc::Sender<News>) -> Self {
-        Self { number, news, budget: Arc::new(Semaphore::new(INCOMING_BYTES_MAX)) }
+    fn new(number: u64, news: mpsc::Sender<News>, received: Arc<AtomicU64>) -> Self {
+        Self { number, news, received, budget: Arc::new(Semaphore::new(INCOMING_BYTES_MAX)) }
     }
 
     /// `false` when nobody listens any more.
     async fn say(&self, what: What) -> bool {
-        self.news.send(News { number: self.number, what }).await.is_ok()
+        self.count();
+        self.send(what).await
     }
 
     async fn message(&self, message: Blob) -> bool {
+        self.count();
         let bytes = u32::try_from(message.len().min(INCOMING_BYTES_MAX)).unwrap_or(u32::MAX);
         match self.budget.clone().acquire_many_owned(bytes).await {
-            Ok(permit) => self.say(What::Message(message, permit)).await,
+            Ok(permit) => self.send(What::Message(message, permit)).await,
             Err(_) => false,
         }
+    }
+
+    /// Counted before it is handed over: it was received, however long it then waits for room.
+    fn count(&self) {
+        self.received.fetch_add(1, Ordering::Relaxed);
+    }
+
+    async fn send(&self, what: What) -> bool {
+        self.news.send(News { number: self.number, what }).await.is_ok()
     }
 }
 

@@ -28,8 +28,14 @@ struct Slot {
     request: Arc<SocketRequest>,
     open: bool,
     held: bool,
+    /// How much of what it received was taken in.
+    taken: u64,
     socket: Socket,
 }
+
+/// How much each socket had received at some moment, by its number.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Received(Vec<(u64, u64)>);
 
 /// A frame that was too large: nothing that a new connection could change.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,7 +73,7 @@ impl Sockets {
         let since = self.clock.now();
         let shown = status::Socket { origin, open: false, since, last_byte: None, held: false };
         self.facts.update(|known| known.sockets.insert(label.clone(), shown));
-        let slot = Slot { number: self.next, request: Arc::new(request), open: false, held: false, socket };
+        let slot = Slot { number: self.next, request: Arc::new(request), open: false, held: false, taken: 0, socket };
         self.slots.insert(label, slot);
     }
 
@@ -104,11 +110,23 @@ impl Sockets {
         }
     }
 
+    /// How much every socket has received by now.
+    pub(super) fn received(&self) -> Received {
+        Received(self.slots.values().map(|slot| (slot.number, slot.socket.received())).collect())
+    }
+
+    /// Whether all of it was taken in. What a socket that is gone still had to say was taken back with it.
+    pub(super) fn has_taken(&self, Received(counts): &Received) -> bool {
+        let behind = |slot: &Slot| counts.iter().any(|(number, count)| *number == slot.number && slot.taken < *count);
+        !self.slots.values().any(behind)
+    }
+
     /// Takes in what happened. News of a socket that was replaced is nobody's.
     pub(super) fn take(&mut self, News { number, what }: News, queue: &mut Queue) -> Result<(), TooLarge> {
         let Some((label, slot)) = self.slots.iter_mut().find(|(_, slot)| slot.number == number) else { return Ok(()) };
         let label = label.clone();
         let now = self.clock.now();
+        slot.taken += u64::from(!matches!(what, What::Alive));
         match what {
             What::Opened => {
                 slot.open = true;
@@ -207,3 +225,7 @@ fn why(cause: &Cause) -> String {
 fn origin(url: &str) -> String {
     url::Url::parse(url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
 }
+
+#[cfg(test)]
+#[path = "sockets_tests.rs"]
+mod tests;

@@ -1,7 +1,8 @@
 //! Handing raw dispatches to the host.
 //!
 //! Promised: what is submitted takes effect when the call returns, in order with everything else; the bytes of a signal are
-//! shared, never copied. A dispatch that is too large or has no JSON object as context is `invalid`.
+//! shared, never copied. A dispatch that is too large or has no JSON object as context is `invalid`; one that is too large is
+//! an effect besides, so that whoever does the effects can count what was not kept.
 
 mod host;
 
@@ -14,6 +15,7 @@ use crate::failure::Refusal;
 use crate::guest::Guest;
 use crate::json;
 use crate::limits::{DISPATCH_BYTES_MAX, LABEL_BYTES_MAX};
+use crate::log::LogSink;
 use crate::phase::{ANY_SIDE_EFFECT, Call, RUNTIME};
 
 /// What this import works on.
@@ -22,6 +24,7 @@ pub(super) struct IngestView<'a> {
     effects: &'a mut Effects,
     /// Those of the running call.
     signals: &'a [Signal],
+    log: &'a LogSink,
 }
 
 impl IngestView<'_> {
@@ -55,6 +58,11 @@ impl IngestView<'_> {
         }
         let weight = dispatch.weight();
         if weight > DISPATCH_BYTES_MAX {
+            // People will read the names.
+            let [kind, lane] =
+                [dispatch.kind, dispatch.lane].map(|name| self.log.fit(&name, LABEL_BYTES_MAX).into_owned());
+            let told = kind.len() + lane.len();
+            self.effects.push(Effect::TooLarge { kind, lane, bytes: weight }, told)?;
             return Err(Fault::Invalid(format!("dispatch: {weight} bytes, at most {DISPATCH_BYTES_MAX}")).into());
         }
         json::object(&dispatch.context).map_err(|problem| Fault::Invalid(format!("context: {problem}")))?;
@@ -74,5 +82,6 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
         call: &mut guest.call,
         effects: &mut guest.effects,
         signals: &guest.signals,
+        log: &guest.log,
     })
 }
