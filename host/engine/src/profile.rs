@@ -16,9 +16,11 @@ const GUEST_STACK_BYTES: usize = 512 * 1024;
 /// Stack of a call, host functions included.
 const CALL_STACK_BYTES: usize = 1024 * 1024;
 
-/// Memory of a pool slot that stays resident after use, in bytes: what a small guest dirties, so that a fresh instance
-/// costs a `memset` and no page faults.
-const KEEP_RESIDENT_BYTES: usize = 128 * 1024;
+/// Memory of a pool slot that stays resident after use, in bytes from its beginning: as much as a small guest has, stack, data
+/// and first heap together, so that a fresh instance costs a copy of that length and no page faults. Wasmtime could look up
+/// which pages were written instead (`pagemap_scan`). It is off: that passes over pages that were swapped out, and the next
+/// instance would find them as they were.
+const KEEP_RESIDENT_BYTES: usize = 256 * 1024;
 
 /// Address space for one linear memory, in bytes: all that a 32-bit index reaches, so that no access needs a check.
 const MEMORY_RESERVATION_BYTES: u64 = 4 << 30;
@@ -44,6 +46,10 @@ fn code() -> Config {
         .cranelift_regalloc_algorithm(RegallocAlgorithm::Backtracking)
         .epoch_interruption(true)
         .concurrency_support(false)
+        // For debuggers and for addresses in the WebAssembly file. A trap is told with the names of functions, which need
+        // neither; without them an artifact is a seventh smaller, and reading it is most of what a cached load costs.
+        .native_unwind_info(false)
+        .generate_address_map(false)
         .shared_memory(false)
         .wasm_features(FEATURES, true)
         .wasm_features(FEATURES.complement(), false)

@@ -5,6 +5,7 @@ mod closes;
 mod gaps;
 mod payloads;
 mod sockets;
+mod stack;
 
 use jackfield_tests::discord::Scene;
 use serde_json::Value;

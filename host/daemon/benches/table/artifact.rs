@@ -55,7 +55,7 @@ pub(crate) fn measure(bench: &Bench) -> Result<Section> {
         ),
     ];
     let notes = vec![format!(
-        "P6: median {p50:.2} ms over {} loads: {:.2} ms for `Engine::load` (check the file, read and verify the artifact, \
+        "P6: median {p50:.2} ms over {} loads: {:.2} ms for `Engine::load` (hash the file, read and verify the artifact, \
          deserialise, link, describe), {:.2} ms for the first instance and its call; the component has {} bytes, its artifact {}",
         loads.len(),
         median(&mut loading),

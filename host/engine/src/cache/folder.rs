@@ -14,6 +14,9 @@ use crate::compile::ARTIFACT_BYTES_MAX;
 /// Artifacts that are kept. The oldest go first: those of earlier engines and of connectors that were replaced.
 const ARTIFACTS_MAX: usize = 64;
 
+/// What stands around an artifact in its file at most.
+const SEAL_BYTES_MAX: u64 = 1024 * 1024;
+
 const EXTENSION: &str = "artifact";
 
 pub(super) struct Folder {
@@ -57,11 +60,14 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        if !file.metadata()?.is_file() {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
             return Err(io::Error::other("it is no file"));
         }
-        let mut bytes = Vec::new();
-        file.take(ARTIFACT_BYTES_MAX + 1024).read_to_end(&mut bytes)?;
+        let bytes_max = ARTIFACT_BYTES_MAX + SEAL_BYTES_MAX;
+        // All at once, where the length is what it says. One more byte, or the end would be looked for in a larger buffer.
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(bytes_max)).unwrap_or_default() + 1);
+        file.take(bytes_max).read_to_end(&mut bytes)?;
         Ok(Some(bytes))
     }
 

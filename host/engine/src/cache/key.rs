@@ -4,12 +4,10 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use hmac::{Hmac, Mac as _};
 use rand::TryRngCore as _;
 use rand::rngs::OsRng;
 use rustix::fs::OFlags;
 use secrecy::zeroize::Zeroizing;
-use sha2::Sha256;
 
 use super::CacheError;
 use super::folder::temporary;
@@ -17,7 +15,7 @@ use super::folder::temporary;
 const NAME: &str = "key";
 const BYTES: usize = 32;
 
-pub(super) struct Key(Hmac<Sha256>);
+pub(super) struct Key(Zeroizing<[u8; BYTES]>);
 
 impl Key {
     /// Reads the key, or makes it.
@@ -49,11 +47,17 @@ impl Key {
         }
         let mut bytes = Zeroizing::new([0; BYTES]);
         file.read_exact(bytes.as_mut_slice()).map_err(io)?;
-        Self::of(&bytes).map_err(io)
+        Ok(Self(bytes))
     }
 
-    fn of(bytes: &[u8; BYTES]) -> std::io::Result<Self> {
-        Hmac::new_from_slice(bytes).map(Self).map_err(std::io::Error::other)
+    /// The MAC over these parts, one behind the other: BLAKE3 with a key. A cached component costs little more than reading its
+    /// artifact and this, and it is four times as quick as an HMAC with SHA-256.
+    pub(super) fn mac(&self, parts: &[&[u8]]) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        for part in parts {
+            hasher.update(part);
+        }
+        hasher.finalize()
     }
 
     /// A new key under a name of its own first, so that nobody ever reads half of one.
@@ -67,10 +71,6 @@ impl Key {
         // Fails when there is one already: a rename would replace it under others' artifacts.
         let linked = std::fs::hard_link(&temporary, path);
         std::fs::remove_file(&temporary)?;
-        linked.and_then(|()| Self::of(&bytes))
-    }
-
-    pub(super) fn hmac(&self) -> Hmac<Sha256> {
-        self.0.clone()
+        linked.map(|()| Self(bytes))
     }
 }

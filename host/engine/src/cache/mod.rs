@@ -3,6 +3,9 @@
 //! Promised: an artifact is used only if this host's key made it, for this very component and this very engine; it is read
 //! into memory once, verified there, and only then taken as code. Anything else, whatever is wrong with it, is as if it were
 //! not there: one warning, and the component is compiled again. A folder that others may write to is refused at the start.
+//!
+//! What was found out of a component before it was compiled (its imports and exports) lies under the same MAC: an artifact
+//! vouches for a file that was checked whole, and is not checked again.
 
 pub(crate) mod deserialize;
 mod folder;
@@ -19,9 +22,9 @@ use wasmtime::component::Component;
 
 use self::folder::Folder;
 use self::key::Key;
-use self::seal::Sealed;
+use self::seal::{Contents, Sealed};
 use crate::compile;
-use crate::load::LoadError;
+use crate::load::{LoadError, Shape};
 
 /// Why the cache can't be used. The host does not start with it.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +49,13 @@ pub enum CacheError {
     },
 }
 
+/// What the cache has of a component.
+pub(crate) struct Kept {
+    pub(crate) component: Component,
+    pub(crate) artifact_size: usize,
+    pub(crate) shape: Shape,
+}
+
 /// The cache of one engine.
 pub(crate) struct Cache(Arc<Inner>);
 
@@ -68,8 +78,8 @@ impl Cache {
         Ok(Self(Arc::new(Inner { folder, key, compatibility, engine: engine.clone() })))
     }
 
-    /// The component and the size of its artifact, where there is a good one.
-    pub(crate) async fn find(&self, digest: Digest) -> Option<(Component, usize)> {
+    /// The component, where there is a good artifact of it.
+    pub(crate) async fn find(&self, digest: Digest) -> Option<Kept> {
         let inner = Arc::clone(&self.0);
         let found = compile::blocking(move || Ok(inner.find(digest))).await;
         match found {
@@ -86,12 +96,13 @@ impl Cache {
     }
 
     /// Keeps an artifact. A cache that can't be written costs time, nothing else.
-    pub(crate) async fn keep(&self, digest: Digest, artifact: &[u8]) {
+    pub(crate) async fn keep(&self, digest: Digest, shape: &Shape, artifact: &[u8]) {
         let inner = Arc::clone(&self.0);
-        let sealed = Sealed { digest: digest.0, compatibility: inner.compatibility }.seal(&inner.key, artifact);
+        let sealed = serde_json::to_vec(shape).map(|shape| inner.seal(digest, &shape, artifact));
         let kept = compile::blocking(move || {
-            let name = inner.name(digest);
-            inner.folder.write(&name, &sealed).map_err(|error| LoadError::Host(error.to_string()))
+            let host = |error: &dyn std::fmt::Display| LoadError::Host(error.to_string());
+            let sealed = sealed.map_err(|error| host(&error))?;
+            inner.folder.write(&inner.name(digest), &sealed).map_err(|error| host(&error))
         });
         if let Err(error) = kept.await {
             tracing::warn!(%digest, %error, "keep artifact failed");
@@ -100,13 +111,21 @@ impl Cache {
 }
 
 impl Inner {
-    fn find(&self, digest: Digest) -> Result<Option<(Component, usize)>, String> {
+    fn find(&self, digest: Digest) -> Result<Option<Kept>, String> {
         let read = self.folder.read(&self.name(digest)).map_err(|error| error.to_string())?;
         let Some(bytes) = read else { return Ok(None) };
-        let expected = Sealed { digest: digest.0, compatibility: self.compatibility };
-        let artifact = expected.open(&self.key, &bytes)?;
+        let Contents { shape, artifact } = self.expected(digest).open(&self.key, &bytes)?;
+        let shape = serde_json::from_slice(shape).map_err(|error| error.to_string())?;
         let component = deserialize::verified(&self.engine, artifact).map_err(|error| format!("{error:#}"))?;
-        Ok(Some((component, artifact.len())))
+        Ok(Some(Kept { component, artifact_size: artifact.len(), shape }))
+    }
+
+    fn seal(&self, digest: Digest, shape: &[u8], artifact: &[u8]) -> Vec<u8> {
+        self.expected(digest).seal(&self.key, Contents { shape, artifact })
+    }
+
+    fn expected(&self, digest: Digest) -> Sealed {
+        Sealed { digest: digest.0, compatibility: self.compatibility }
     }
 
     fn name(&self, digest: Digest) -> String {

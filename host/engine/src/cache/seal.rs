@@ -1,12 +1,9 @@
-//! The form of a cached artifact: what it is for, then its MAC, then the artifact.
-
-use hmac::{Hmac, Mac as _};
-use sha2::Sha256;
+//! The form of a cached artifact: what it is for, then its MAC, then what was found out of the component and its code.
 
 use super::key::Key;
 
 /// Begins every file, with the version of this form.
-const MAGIC: &[u8; 8] = b"JFART\0\0\x01";
+const MAGIC: &[u8; 8] = b"JFART\0\0\x02";
 
 const MAC_BYTES: usize = 32;
 
@@ -18,33 +15,48 @@ pub(super) struct Sealed {
     pub(super) compatibility: [u8; 32],
 }
 
+/// What lies under a seal.
+#[derive(Clone, Copy)]
+pub(super) struct Contents<'a> {
+    /// What the component imports and exports.
+    pub(super) shape: &'a [u8],
+    /// Its code.
+    pub(super) artifact: &'a [u8],
+}
+
 impl Sealed {
     /// The file.
-    pub(super) fn seal(&self, key: &Key, artifact: &[u8]) -> Vec<u8> {
-        let header = self.header(artifact.len());
-        let mac = mac(key, &header, artifact).finalize().into_bytes();
-        [&header, mac.as_slice(), artifact].concat()
+    pub(super) fn seal(&self, key: &Key, contents: Contents<'_>) -> Vec<u8> {
+        let Contents { shape, artifact } = contents;
+        let header = self.header(contents);
+        let mac = key.mac(&[&header, shape, artifact]);
+        [&header, mac.as_bytes().as_slice(), shape, artifact].concat()
     }
 
-    /// The artifact, if the file is whole, ours, and for this.
-    pub(super) fn open<'a>(&self, key: &Key, file: &'a [u8]) -> Result<&'a [u8], String> {
-        let header_bytes = self.header(0).len();
-        let (header, rest) = file.split_at_checked(header_bytes).ok_or("truncated")?;
-        let (tag, artifact) = rest.split_at_checked(MAC_BYTES).ok_or("truncated")?;
-        // The MAC first: nothing that it does not cover is looked at.
-        mac(key, header, artifact).verify_slice(tag).map_err(|_| "not made by this host, or changed since")?;
-        if header != self.header(artifact.len()) {
-            return Err("made for another component or another engine".to_owned());
+    /// What was sealed, if the file is whole, ours, and for this.
+    pub(super) fn open<'a>(&self, key: &Key, file: &'a [u8]) -> Result<Contents<'a>, String> {
+        let (header, rest) = file.split_at_checked(HEADER_BYTES).ok_or("truncated")?;
+        let (tag, body) = rest.split_first_chunk::<MAC_BYTES>().ok_or("truncated")?;
+        // The MAC first: nothing that it does not cover is looked at. This comparison takes the same time wherever they differ.
+        if key.mac(&[header, body]) != *tag {
+            return Err("not made by this host, or changed since".to_owned());
         }
-        Ok(artifact)
+        let foreign = || "made for another component or another engine".to_owned();
+        let length =
+            header.last_chunk().map(|bytes| u64::from_le_bytes(*bytes)).and_then(|length| length.try_into().ok());
+        let (shape, artifact) = length.and_then(|length| body.split_at_checked(length)).ok_or_else(foreign)?;
+        let contents = Contents { shape, artifact };
+        if header != self.header(contents) {
+            return Err(foreign());
+        }
+        Ok(contents)
     }
 
-    fn header(&self, artifact_bytes: usize) -> Vec<u8> {
-        let length = (artifact_bytes as u64).to_le_bytes();
-        [MAGIC.as_slice(), &self.digest, &self.compatibility, &length].concat()
+    fn header(&self, contents: Contents<'_>) -> Vec<u8> {
+        let [artifact, shape] = [contents.artifact, contents.shape].map(|part| (part.len() as u64).to_le_bytes());
+        [MAGIC.as_slice(), &self.digest, &self.compatibility, &artifact, &shape].concat()
     }
 }
 
-fn mac(key: &Key, header: &[u8], artifact: &[u8]) -> Hmac<Sha256> {
-    key.hmac().chain_update(header).chain_update(artifact)
-}
+/// Magic, both hashes, both lengths.
+const HEADER_BYTES: usize = 8 + 32 + 32 + 8 + 8;

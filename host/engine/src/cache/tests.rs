@@ -56,6 +56,8 @@ async fn w13_the_second_load_is_cached_also_by_another_engine() {
     let second = engine(folder.path()).load(bytes).await.unwrap();
     assert_eq!((first.cached(), second.cached()), (false, true));
     assert_eq!(first.artifact_size(), second.artifact_size());
+    // Of the cached one nothing was parsed again.
+    assert_eq!((first.imports(), first.exports()), (second.imports(), second.exports()));
     assert_eq!(artifacts(folder.path()).len(), 1);
     assert_eq!(fs::metadata(folder.path().join("key")).unwrap().permissions().mode() & 0o777, 0o600);
 }
@@ -141,7 +143,10 @@ async fn case_6_and_w13_anything_odd_is_compiled_again() {
         ("flipped digest", Box::new(flip(|_| 8))),
         ("flipped engine", Box::new(flip(|_| 40))),
         ("flipped length", Box::new(flip(|_| 72))),
-        ("flipped MAC", Box::new(flip(|_| 80))),
+        ("flipped length of the shape", Box::new(flip(|_| 80))),
+        ("length of the shape beyond the end", Box::new(flip(|_| 87))),
+        ("flipped MAC", Box::new(flip(|_| 88))),
+        ("flipped shape", Box::new(flip(|_| 121))),
         ("flipped artifact", Box::new(flip(|len| len / 2))),
         ("flipped end", Box::new(flip(|len| len - 1))),
         (
@@ -191,11 +196,38 @@ async fn case_6_made_by_another_version_of_the_engine() {
     // Whole, and sealed with the right key, for an engine that is not this one.
     let cache = engine.cache().unwrap();
     let sealed = fs::read(&path).unwrap();
-    let artifact = Sealed { digest: Digest::of(&bytes).0, compatibility: cache.0.compatibility };
-    let artifact = artifact.open(&cache.0.key, &sealed).unwrap();
-    let elsewhere = Sealed { digest: Digest::of(&bytes).0, compatibility: [7; 32] }.seal(&cache.0.key, artifact);
+    let contents = cache.0.expected(Digest::of(&bytes)).open(&cache.0.key, &sealed).unwrap();
+    let elsewhere = Sealed { digest: Digest::of(&bytes).0, compatibility: [7; 32] }.seal(&cache.0.key, contents);
     fs::write(&path, elsewhere).unwrap();
     assert!(!engine.load(bytes).await.unwrap().cached());
+}
+
+/// Seals another shape over the artifact that is there, as a host with this key could have.
+fn reshape(engine: &Engine, path: &std::path::Path, bytes: &[u8], change: impl FnOnce(&str) -> String) {
+    let cache = engine.cache().unwrap();
+    let sealed = fs::read(path).unwrap();
+    let Contents { shape, artifact } = cache.0.expected(Digest::of(bytes)).open(&cache.0.key, &sealed).unwrap();
+    let shape = change(std::str::from_utf8(shape).unwrap());
+    fs::write(path, cache.0.seal(Digest::of(bytes), shape.as_bytes(), artifact)).unwrap();
+}
+
+#[tokio::test]
+async fn names_that_this_host_does_not_know_are_refused_of_a_cached_component_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path());
+    let bytes = component("");
+    engine.load(bytes.clone()).await.unwrap();
+    let path = artifacts(folder.path()).remove(0);
+    reshape(&engine, &path, &bytes, |shape| {
+        shape.replace("jackfield:connector/connector@", "jackfield:connector/newer@")
+    });
+    let error = engine.load(bytes.clone()).await.unwrap_err();
+    assert_eq!(error.kind(), crate::LoadErrorKind::Contract);
+    assert!(error.to_string().contains("missing export `jackfield:connector/connector@"), "{error}");
+    // What another version wrote down in another form is as if it were not there.
+    reshape(&engine, &path, &bytes, |_| "{}".to_owned());
+    assert!(!engine.load(bytes.clone()).await.unwrap().cached());
+    assert!(engine.load(bytes).await.unwrap().cached());
 }
 
 fn refused(folder: &std::path::Path) -> String {

@@ -1,4 +1,8 @@
 //! Asking a component who it is, once, under limits of its own; and holding it to what it says.
+//!
+//! A cached component is asked too, and its answer is not kept with the artifact. The instance that is made for it is where the
+//! types of all exports are compared with this host's, which may have changed since it was sealed; and most of what asking
+//! costs is what the first instance costs, which would only move to the first call.
 
 use std::sync::Arc;
 

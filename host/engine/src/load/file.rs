@@ -12,11 +12,17 @@ pub const COMPONENT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The first four bytes of every WebAssembly binary.
 const MAGIC: &[u8] = b"\0asm";
 
-/// Checks the whole file with the features that are on, and lists what it imports and exports.
-pub(super) fn validate(bytes: &[u8]) -> Result<Shape, LoadError> {
+/// Whether it is small enough to be looked at.
+pub(super) fn measure(bytes: &[u8]) -> Result<(), LoadError> {
     if bytes.len() > COMPONENT_BYTES_MAX {
         return Err(LoadError::TooLarge { bytes: bytes.len(), max: COMPONENT_BYTES_MAX });
     }
+    Ok(())
+}
+
+/// Checks the whole file with the features that are on, and lists what it imports and exports.
+pub(super) fn validate(bytes: &[u8]) -> Result<Shape, LoadError> {
+    measure(bytes)?;
     if !bytes.starts_with(MAGIC) {
         return Err(not_wasm(bytes));
     }

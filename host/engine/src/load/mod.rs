@@ -17,8 +17,9 @@ use jackfield_model::Digest;
 
 pub use self::error::{LoadError, LoadErrorKind};
 pub use self::file::COMPONENT_BYTES_MAX;
-use self::shape::{Item, Shape};
-use crate::cache::deserialize;
+use self::shape::Item;
+pub(crate) use self::shape::Shape;
+use crate::cache::{Kept, deserialize};
 use crate::compile;
 use crate::component::{Component, Exports, Facts, Import, Indices, Inner};
 use crate::engine::Engine;
@@ -61,31 +62,24 @@ impl Engine {
     /// The file, or what it says of itself, is not what this host runs; or it could not be compiled within the limits.
     pub async fn load(&self, bytes: Vec<u8>) -> Result<Component, LoadError> {
         let began = self.clock().monotonic();
-        let (bytes, shape, digest) = compile::blocking(move || {
-            let shape = file::validate(&bytes)?;
-            shape.check()?;
+        file::measure(&bytes)?;
+        let size = bytes.len();
+        let (bytes, digest) = compile::blocking(move || {
             let digest = Digest::of(&bytes);
-            Ok((bytes, shape, digest))
+            Ok((bytes, digest))
         })
         .await?;
-
-        let (size, mut cached) = (bytes.len(), true);
         let found = match self.cache() {
             Some(cache) => cache.find(digest).await,
             None => None,
         };
-        let (component, artifact_size) = match found {
-            Some(artifact) => artifact,
-            None => {
-                cached = false;
-                let artifact = compile::compile(self, bytes).await?;
-                let artifact_size = artifact.len();
-                if let Some(cache) = self.cache() {
-                    cache.keep(digest, &artifact).await;
-                }
-                (deserialize::trusted(self.wasmtime(), artifact).await.map_err(LoadError::compile)?, artifact_size)
-            }
+        let cached = found.is_some();
+        let Kept { component, artifact_size, shape } = match found {
+            Some(kept) => kept,
+            None => self.compile(bytes, digest).await?,
         };
+        // Of a cached one too: the host that sealed it may have known other names.
+        shape.check()?;
 
         let pre = self.linker().instantiate_pre(&component).map_err(|error| LoadError::contract(&error))?;
         let exported = shape.exported();
@@ -114,6 +108,23 @@ impl Engine {
             facts,
         }));
         describe::describe(undescribed).await
+    }
+
+    /// Checks the whole file, compiles it, and keeps what came of it for the next time.
+    async fn compile(&self, bytes: Vec<u8>, digest: Digest) -> Result<Kept, LoadError> {
+        let (bytes, shape) = compile::blocking(move || {
+            let shape = file::validate(&bytes)?;
+            shape.check()?;
+            Ok((bytes, shape))
+        })
+        .await?;
+        let artifact = compile::compile(self, bytes).await?;
+        let artifact_size = artifact.len();
+        if let Some(cache) = self.cache() {
+            cache.keep(digest, &shape, &artifact).await;
+        }
+        let component = deserialize::trusted(self.wasmtime(), artifact).await.map_err(LoadError::compile)?;
+        Ok(Kept { component, artifact_size, shape })
     }
 }
 

@@ -4,6 +4,8 @@
 
 use jackfield_contract::names::{EXPORTS, IMPORTS, Interface, PACKAGE, VERSION};
 
+use serde::{Deserialize, Serialize};
+
 use super::error::LoadError;
 use crate::component::Exports;
 use crate::wasi;
@@ -14,9 +16,9 @@ const TOOLCHAIN_EXPORTS: &[&str] = &["init", "exports"];
 /// A name is near when this share of it is alike.
 const NEAR: f64 = 0.7;
 
-/// What a component imports and exports.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Shape {
+/// What a component imports and exports. Facts alone, which don't change with the host: [`Shape::check`] judges them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Shape {
     /// In the order of the file.
     pub(super) imports: Vec<Item>,
     /// In the order of the file.
@@ -24,7 +26,7 @@ pub(super) struct Shape {
 }
 
 /// One import or export.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Item {
     /// Full name, with version.
     pub(super) name: String,

@@ -18,8 +18,8 @@ impl<'a> Id<'a> {
     /// The id with these digits, if they are the digits of one: no sign, no leading zero, 64 bits.
     #[must_use]
     pub fn parse(digits: &'a str) -> Option<Self> {
-        let canonical = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
-        let number = digits.parse().ok().filter(|_| canonical)?;
+        let canonical = digits == "0" || !digits.starts_with('0');
+        let number = number(digits.as_bytes()).filter(|_| canonical)?;
         Some(Self { digits, number })
     }
 
@@ -39,6 +39,23 @@ impl<'a> Id<'a> {
     #[must_use]
     pub fn made_at(self) -> u64 {
         when::of_snowflake(self.number)
+    }
+}
+
+/// Digits that always fit into 64 bits.
+const DIGITS_SAFE: usize = 19;
+
+/// The number that these digits are. WebAssembly has no multiplication that tells of an overflow, and what stands in for it is
+/// slow: only the last of twenty digits can overflow, and only it is checked.
+fn number(digits: &[u8]) -> Option<u64> {
+    let digit = |byte: u8| byte.checked_sub(b'0').filter(|digit| *digit < 10).map(u64::from);
+    let (safe, last) = digits.split_at_checked(DIGITS_SAFE).unwrap_or((digits, &[]));
+    let number = safe.iter().try_fold(0_u64, |number, &byte| Some(number * 10 + digit(byte)?))?;
+    match last {
+        [] if safe.is_empty() => None,
+        [] => Some(number),
+        &[byte] => number.checked_mul(10)?.checked_add(digit(byte)?),
+        _ => None,
     }
 }
 
@@ -91,5 +108,36 @@ impl<'de: 'a, 'a> Deserialize<'de> for Id<'a> {
         }
 
         deserializer.deserialize_str(Digits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_digits_of_64_bits_are_an_id() {
+        for digits in ["0", "7", "839760899035176311", "9999999999999999999", "18446744073709551615"] {
+            let id = Id::parse(digits).unwrap();
+            assert_eq!((id.as_str(), id.number()), (digits, digits.parse().unwrap()));
+        }
+        for other in [
+            "",
+            "00",
+            "01",
+            "+1",
+            "-1",
+            "1 ",
+            "1a",
+            "12345678901234567890x",
+            "1234567890123456789:",
+            "18446744073709551616",
+            "99999999999999999999",
+            "018446744073709551615",
+            "184467440737095516150",
+            "\u{661}",
+        ] {
+            assert_eq!(Id::parse(other), None, "{other}");
+        }
     }
 }

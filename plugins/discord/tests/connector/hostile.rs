@@ -22,7 +22,7 @@ fn nested(depth: usize) -> [String; 4] {
     ]
 }
 
-/// On a thread with a stack as small as the component's.
+/// On a thread with a small stack: four times the component's, since frames are larger here.
 fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(256 * 1024).spawn(run).unwrap().join().unwrap();
 }
@@ -43,7 +43,7 @@ fn depth_overflows_no_stack() {
 }
 
 #[test]
-fn options_as_deep_as_allowed_are_read_on_the_component_s_stack() {
+fn options_as_deep_as_allowed_are_read_on_a_small_stack() {
     on_a_small_stack(|| {
         let depth = 55;
         let open = r#"{"name":"a","options":["#.repeat(depth);
