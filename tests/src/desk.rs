@@ -9,6 +9,7 @@ use jackfield::host::{Host, Options};
 use jackfield::outbound::{Refused, Report, Request};
 use jackfield_engine::{Compiler, Engine};
 use jackfield_model::clock;
+use jackfield_store::Stores;
 use jackfield_store::execution::Surface;
 use jackfield_store::retention::Policy;
 use serde_json::Value;

@@ -45,7 +45,8 @@ fn a_stop_holds_when_the_term_ends_meanwhile() {
     for end in [Answer::Fenced, Answer::Broken] {
         let (platform, home) = with(guest::SESSION_ECHO, "", "");
         let failpoint = Failpoint::default();
-        let embedded = Embedded::new(&home.config(), &Environment::process(), |_| sandbox::engine(), &failpoint);
+        let (config, environment) = (home.config(), Environment::process());
+        let embedded = Embedded::new(&config, &environment, |_| sandbox::engine(), &failpoint);
         let Embedded { specs, store, .. } = runtime.block_on(embedded);
         let faults = Faulty::new(store);
         let (broken, _heard) = mpsc::unbounded_channel();

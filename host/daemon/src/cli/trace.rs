@@ -192,6 +192,7 @@ mod tests {
             stage: Stage::Transform,
             error: "trap: unreachable\nat 0".to_owned(),
             attempts: 3,
+            repeats: 0,
             digest: "sha256:0000".to_owned(),
             via: Transport::Socket,
             received_at: Timestamp(AT.0 + 4_000),
