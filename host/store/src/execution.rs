@@ -8,10 +8,12 @@
 //! - Other arguments under it are a conflict, whatever came of the first ones. Also where the last attempt certainly did
 //!   nothing: one before it may have, and whoever changes a request makes another one, under another key.
 //! - The same arguments run again only where nothing can be done twice: the last attempt certainly did nothing, or
-//!   repeating does no harm. Where an attempt that did nothing follows one whose outcome is not known, the key's outcome is
-//!   not known.
+//!   repeating does no harm, for as long as it does none: platforms know a key for a while. Where an attempt that did nothing
+//!   follows one whose outcome is not known, the key's outcome is not known.
 //! - It is kept exactly as long as its newest execution is: see [`crate::retention::Policy::executions`]. After that the same
 //!   key is a new one, so a caller gives no key again that is older than that.
+
+use std::time::Duration;
 
 use async_trait::async_trait;
 use jackfield_model::action::{Ending, EndingKind};
@@ -60,8 +62,31 @@ pub struct Opening {
     pub approved: Option<String>,
     /// When it was asked for.
     pub submitted_at: Timestamp,
-    /// Repeating it under the same key does no harm, so one whose outcome is unknown may run again.
-    pub repeats_unknown: bool,
+    /// Whether one whose outcome is unknown may run again under the same key.
+    pub repeats: Repeats,
+}
+
+/// Whether what may have been done may be done again under the same key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeats {
+    /// It would be done twice.
+    Never,
+    /// It does no harm for so long after the first attempt that may have done it was submitted.
+    Within(Duration),
+    /// It never does any harm.
+    Always,
+}
+
+impl Repeats {
+    /// Whether it does no harm now, when the first attempt that may have done it was submitted then.
+    #[must_use]
+    pub fn harmless(self, then: Timestamp, now: Timestamp) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Within(window) => now < then.after(window),
+            Self::Always => true,
+        }
+    }
 }
 
 /// What came of an opening.
@@ -71,11 +96,15 @@ pub enum Opened {
     New {
         /// Which attempt it is.
         attempt: u32,
+        /// An attempt before it may have done it. When the first such was submitted.
+        doubt: Option<Timestamp>,
     },
     /// The same was submitted before under this key. Nothing was written.
     Same {
         /// That execution.
         id: ExecutionId,
+        /// Which attempt that was.
+        attempt: u32,
         /// What its caller was told; `None` while it runs. `unknown` where it did nothing itself and an attempt before it
         /// may have.
         ending: Option<Ending>,
@@ -193,7 +222,7 @@ pub trait Executions: Send + Sync {
     /// Writes the row, and with a key the submission, in one transaction. Returns when both are durable.
     ///
     /// A key whose last execution certainly did nothing (`retry`, `unauthorized`) may be used again for the same; so may one
-    /// whose outcome is unknown where the opening says that repeating does no harm. An id that was opened before is an error.
+    /// whose outcome is unknown where the opening says that repeating still does no harm. An id that was opened before is an error.
     async fn open(&self, opening: Opening) -> Result<Opened>;
     /// Ends a row, and tells its submission how, in one transaction. Durable when it returns. An execution that has ended
     /// stays as it is, and one that was never opened is none: `false`.

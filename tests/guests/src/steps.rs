@@ -43,7 +43,7 @@ const INPUT: &str = r#"{
   "additionalProperties": false,
   "properties": {
     "steps": { "type": "array", "items": { "type": "object" } },
-    "end": { "type": ["string", "object"] },
+    "end": { "type": ["string", "object", "array"] },
     "ids": { "type": "array", "items": { "type": "string" } },
     "token": { "type": "string" }
   }
@@ -89,6 +89,10 @@ pub fn describe() -> Vec<ActionSpec> {
     vec![
         spec("steps", "Does what it is told, and twice is too often.", send),
         spec("keyed", "The same, for a platform that knows the key.", keyed),
+        ActionSpec {
+            annotations: r#"{"idempotency-window-ms":3000}"#.to_owned(),
+            ..spec("brief", "The same, for a platform that knows the key for a moment.", keyed)
+        },
         spec("wipe", "The same, and it can't be taken back.", wipe),
         spec("look", "The same, and nothing is changed.", look),
     ]
@@ -111,7 +115,11 @@ pub fn run(call: &Call) -> Result<Outcome, ActionFault> {
     let ids = args["ids"].as_array().into_iter().flatten().map(|id| text(id).to_owned()).collect();
     let output = json!({ "said": run.said, "attempt": call.attempt, "key": call.idempotency_key }).to_string();
     let outcome = Outcome { output, provider_ids: ids, effects: Vec::new() };
-    let end = &args["end"];
+    let end = match &args["end"] {
+        // One for each attempt.
+        Value::Array(ends) => ends.get(call.attempt as usize - 1).expect("an end for this attempt"),
+        end => end,
+    };
     let said = |word: &str| end.get(word).and_then(Value::as_str).map(str::to_owned);
     if let Some(why) = said("rejected") {
         return Err(ActionFault::Rejected(why));

@@ -1,5 +1,7 @@
 //! One key, one time: what a caller submits under a key is done once, however often and however fast it asks.
 
+use std::time::{Duration, Instant};
+
 use jackfield::outbound::Refused;
 use jackfield_model::action::EndingKind;
 use jackfield_tests::desk::{Desk, request, said};
@@ -83,4 +85,36 @@ async fn what_certainly_did_nothing_may_be_asked_again() {
     let report = desk.host.run(keyed("keyed", "told", &args)).await.unwrap();
     assert_eq!(said(&report).len(), 2);
     assert!(report.ending.outcome().unwrap().output.contains("\"key\":\"told\""), "{report:?}");
+}
+
+/// A platform knows a key for a while. After that what may have been done is not done again.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_unknown_is_repeated_while_the_platform_knows_the_key() {
+    let web = Web::start().await;
+    let desk = Desk::open(ACTION_STEPS, &web, "limits = { action = \"1min\" }").await;
+    let lost = json!({ "steps": [{ "send": "https://echo.test/ok" }], "end": { "unknown": "?" } });
+    let mut sent = 0;
+    let last = loop {
+        let report = desk.host.run(keyed("brief", "k", &lost)).await.unwrap();
+        assert_eq!(report.ending.kind(), EndingKind::Unknown);
+        if report.recorded {
+            break report;
+        }
+        sent += 1;
+        assert_eq!(report.attempt, sent);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    assert!(sent >= 2, "at once it is repeated");
+    // One that begins in the last moment comes too late to send.
+    let asked = web.asked().len();
+    assert!((sent as usize - 1..=sent as usize).contains(&asked) && last.attempt == sent, "{asked}, {sent}, {last:?}");
+    // A second attempt does not wait for a place beyond that: it would be sent too late.
+    let waits = json!({ "end": [{ "unknown": "?" }, { "retry": { "after": 30_000, "bucket": "b" } }] });
+    let mut last = desk.host.run(keyed("brief", "waits", &waits)).await.unwrap();
+    assert_eq!((last.ending.kind(), last.attempt), (EndingKind::Unknown, 1));
+    let began = Instant::now();
+    last = desk.host.run(keyed("brief", "waits", &waits)).await.unwrap();
+    assert_eq!((last.ending.kind(), last.attempt, last.recorded), (EndingKind::Unknown, 2, false), "{last:?}");
+    assert!(last.ending.reason().unwrap().contains("rate limit"), "{last:?}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }

@@ -42,7 +42,7 @@ async fn what_can_be_done_is_listed_and_shown() {
     let listed = home.json(&["action", "list", "--connection", "echo"]);
     let names: Vec<&str> =
         listed["actions"].as_array().unwrap().iter().map(|one| one["action"].as_str().unwrap()).collect();
-    assert_eq!(names, ["keyed", "look", "steps", "wipe"]);
+    assert_eq!(names, ["brief", "keyed", "look", "steps", "wipe"]);
     assert_eq!(listed["actions"][0]["input_schema"]["properties"]["ids"]["type"], "array", "{listed:#}");
 
     let (stdout, _) = ended(&home.run(&["action", "show", "echo", "look"]), DONE);

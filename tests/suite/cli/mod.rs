@@ -5,6 +5,7 @@ mod check;
 mod configuration;
 mod executions;
 mod running;
+mod session;
 mod trace;
 
 use std::process::Output;

@@ -156,12 +156,20 @@ async fn under_a_key_a_lost_answer_is_asked_for_again_and_said_once() {
     request.key = Some("order-17".to_owned());
     let first = desk.host.run(request.clone()).await.unwrap();
     assert_eq!(first.ending.kind(), EndingKind::Unknown);
-    // The platform knows the nonce that comes from the key.
+    // An attempt that certainly did nothing does not take back what the one before it may have done.
+    let refused = json!({ "message": "401: Unauthorized", "code": 0 });
+    let refused = Mishap::Answer { status: 401, headers: Default::default(), body: refused, carried_out: false };
+    double.rest_fault(mishap(refused, 1));
     let second = desk.host.run(request.clone()).await.unwrap();
-    assert_eq!((second.ending.kind(), second.attempt), (EndingKind::Done, 2), "{second:?}");
-    let third = desk.host.run(request).await.unwrap();
-    assert!(third.recorded);
-    assert_eq!(third.ending, second.ending);
+    assert_eq!((second.ending.kind(), second.attempt), (EndingKind::Unknown, 2), "{second:?}");
+    assert!(second.ending.reason().unwrap().contains("one before it"), "{second:?}");
+    let row = desk.host.stores().executions.execution(second.id).await.unwrap().unwrap();
+    assert_eq!(row.outcome, Some(EndingKind::Unauthorized), "the ledger says what this attempt did");
+    // The platform knows the nonce that comes from the key.
+    let third = desk.host.run(request.clone()).await.unwrap();
+    assert_eq!((third.ending.kind(), third.attempt), (EndingKind::Done, 3), "{third:?}");
+    let fourth = desk.host.run(request).await.unwrap();
+    assert_eq!((fourth.recorded, fourth.attempt, &fourth.ending), (true, 3, &third.ending));
     assert_eq!(double.log().read(|record| record.said().len()), 1);
 }
 

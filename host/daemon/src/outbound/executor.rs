@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jackfield_engine::action::Pool;
-use jackfield_model::ExecutionId;
 use jackfield_model::action::Ending;
 use jackfield_model::clock::{Monotonic, SharedClock};
+use jackfield_model::{ExecutionId, Timestamp};
 use jackfield_store::Stores;
-use jackfield_store::execution::{Closing, Opened, Opening};
+use jackfield_store::execution::{Closing, Opened, Opening, Repeats};
 use rand::Rng as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -154,8 +154,8 @@ impl Inner {
 
     async fn execute(self: Arc<Self>, job: Job) -> Result<Report, Refused> {
         let action = self.action(&job.request)?;
-        let (entry, id, attempt) = match self.open(&job, action).await? {
-            Begun::New { entry, id, attempt } => (entry, id, attempt),
+        let (entry, id, attempt, doubt) = match self.open(&job, action).await? {
+            Begun::New { entry, id, attempt, doubt } => (entry, id, attempt, doubt),
             Begun::Recorded(report) => return Ok(report),
         };
         let spec = &self.spec;
@@ -164,7 +164,7 @@ impl Inner {
             spec.gate.clone(),
             (self.buckets.clone(), job.ticket),
             self.clock.clone(),
-            (job.cancelled.clone(), job.until),
+            (job.cancelled.clone(), self.until(&job, action, doubt)),
             Arc::new(locks),
         ));
         let mut notes = Vec::new();
@@ -198,6 +198,7 @@ impl Inner {
             outcome: ending.kind(),
         });
         self.close(id, closing, entry).await;
+        let ending = if doubt.is_some() { doubted(ending) } else { ending };
         Ok(Report { id, attempt, ending, recorded: false, notes })
     }
 
@@ -209,13 +210,12 @@ impl Inner {
             let entry = self.running.enter(id);
             let opened = self.stores.executions.open(self.opening(id, job, action)).await;
             match opened.map_err(|error| Refused::Store(error.to_string()))? {
-                Opened::New { attempt } => return Ok(Begun::New { entry, id, attempt }),
+                Opened::New { attempt, doubt } => return Ok(Begun::New { entry, id, attempt, doubt }),
                 Opened::Conflict { id } => return Err(Refused::Conflict { id }),
-                Opened::Same { id, ending: Some(ending) } => {
-                    let attempt = job.request.attempt;
+                Opened::Same { id, attempt, ending: Some(ending) } => {
                     return Ok(Begun::Recorded(Report { id, attempt, ending, recorded: true, notes: Vec::new() }));
                 }
-                Opened::Same { id, ending: None } => {
+                Opened::Same { id, ending: None, .. } => {
                     drop(entry);
                     let wait = job.until.saturating_duration_since(self.clock.monotonic());
                     let ended = tokio::select! {
@@ -230,6 +230,18 @@ impl Inner {
                     }
                 }
             }
+        }
+    }
+
+    /// How long it may go on. What may have been done already is done again only while that does no harm, also when it has
+    /// to wait for its place first.
+    fn until(&self, job: &Job, action: &Action, doubt: Option<Timestamp>) -> Monotonic {
+        match (doubt, action.repeats()) {
+            (Some(since), Repeats::Within(window)) => {
+                let left = since.after(window).since(self.clock.now());
+                job.until.min(self.clock.monotonic() + left)
+            }
+            _ => job.until,
         }
     }
 
@@ -250,7 +262,7 @@ impl Inner {
             attempt: request.attempt,
             approved: approved.then(|| request.caller.clone()),
             submitted_at: self.clock.now(),
-            repeats_unknown: semantics.is_repeatable_with_key(),
+            repeats: action.repeats(),
         }
     }
 
@@ -276,8 +288,19 @@ impl Inner {
 }
 
 enum Begun {
-    New { entry: Entry, id: ExecutionId, attempt: u32 },
+    New { entry: Entry, id: ExecutionId, attempt: u32, doubt: Option<Timestamp> },
     Recorded(Report),
+}
+
+/// An ending of an attempt behind one that may have done it: that this one did nothing is not all that there is to say.
+fn doubted(ending: Ending) -> Ending {
+    if !ending.kind().left_nothing() {
+        return ending;
+    }
+    let why = ending.reason().unwrap_or("not done");
+    Ending::Unknown {
+        reason: format!("this attempt did nothing ({why}), and one before it under this key may have done it"),
+    }
 }
 
 /// What an ending is when nothing was done and it may work later.

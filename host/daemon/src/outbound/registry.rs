@@ -1,10 +1,13 @@
 //! The actions of one component, ready to be asked for: schemas compiled, names looked up, arguments checked.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use jackfield_model::Digest;
 use jackfield_model::action::ActionSpec;
 use jackfield_model::limits::{DISPATCH_BYTES_MAX, JSON_DEPTH_MAX};
+use jackfield_model::semantics::IdempotencyKind;
+use jackfield_store::execution::Repeats;
 use serde_json::Value;
 
 use super::request::ArgumentProblem;
@@ -18,6 +21,9 @@ const ARGUMENTS_BYTES_MAX: usize = DISPATCH_BYTES_MAX;
 /// Most problems of arguments that are told: more are noise.
 const PROBLEMS_MAX: usize = 20;
 
+/// The annotation that says for how many milliseconds the platform knows a key.
+const WINDOW: &str = "idempotency-window-ms";
+
 /// The actions of one component.
 #[derive(Default)]
 pub struct Registry {
@@ -27,6 +33,7 @@ pub struct Registry {
 /// One action.
 pub struct Action {
     spec: ActionSpec,
+    repeats: Repeats,
     input: Schema,
     output: Schema,
 }
@@ -62,8 +69,9 @@ impl Registry {
             };
             let (input, output) =
                 (compiled("input-schema", &spec.input_schema), compiled("output-schema", &spec.output_schema));
-            if let (Some(input), Some(output)) = (input, output)
-                && actions.insert(name.clone(), Action { spec: spec.clone(), input, output }).is_some()
+            let repeats = repeats(spec).map_err(|what| problems.push(format!("action `{name}`: {what}"))).ok();
+            if let (Some(input), Some(output), Some(repeats)) = (input, output, repeats)
+                && actions.insert(name.clone(), Action { spec: spec.clone(), repeats, input, output }).is_some()
             {
                 problems.push(format!("action `{name}`: there are several of this name"));
             }
@@ -87,6 +95,11 @@ impl Action {
     /// What it says of itself.
     pub(super) fn spec(&self) -> &ActionSpec {
         &self.spec
+    }
+
+    /// Whether what may have been done may be done again under the same key.
+    pub(super) fn repeats(&self) -> Repeats {
+        self.repeats
     }
 
     /// Reads arguments.
@@ -118,6 +131,26 @@ impl Action {
         let first = findings.into_iter().next().map(problem)?;
         let at = if first.pointer.is_empty() { String::new() } else { format!("{}: ", first.pointer) };
         Some(format!("the output is not what the action's schema says: {at}{}", first.problem))
+    }
+}
+
+/// What its semantics say of a second time under the same key, and its annotation of how long.
+fn repeats(spec: &ActionSpec) -> Result<Repeats, String> {
+    let semantics = spec.semantics;
+    if !semantics.is_repeatable_with_key() {
+        return Ok(Repeats::Never);
+    }
+    let annotations = if spec.annotations.is_empty() { "{}" } else { &spec.annotations };
+    let annotations: BTreeMap<String, Value> =
+        serde_json::from_str(annotations).map_err(|error| format!("its annotations are no JSON object ({error})"))?;
+    match annotations.get(WINDOW) {
+        // It is harmless by itself, whatever a platform remembers.
+        _ if semantics.idempotency == IdempotencyKind::NaturallyIdempotent => Ok(Repeats::Always),
+        None => Ok(Repeats::Always),
+        Some(window) => match window.as_u64() {
+            Some(ms @ 1..) => Ok(Repeats::Within(Duration::from_millis(ms))),
+            _ => Err(format!("its annotation `{WINDOW}` is {window}: use a whole number of milliseconds, 1 at least")),
+        },
     }
 }
 

@@ -55,6 +55,27 @@ fn d7_a_number_is_never_taken_for_an_id() {
 }
 
 #[test]
+fn how_long_a_key_is_known_is_read_once() {
+    let repeats = |idempotency, annotations: &str| {
+        let retry = RetrySafety::RetryWithIdempotencyKey;
+        let semantics = Semantics { idempotency, retry, ..spec().semantics };
+        let spec = ActionSpec { semantics, annotations: annotations.to_owned(), ..spec() };
+        let registry = Registry::new(&[spec])?;
+        Ok(registry.find("send-message").ok().unwrap().repeats())
+    };
+    let window = r#"{"idempotency-window-ms": 120000, "other": "unknown"}"#;
+    let keyed = IdempotencyKind::ProviderIdempotencyKey;
+    assert_eq!(repeats(keyed, window), Ok(Repeats::Within(Duration::from_secs(120))));
+    assert_eq!(repeats(keyed, ""), Ok(Repeats::Always));
+    assert_eq!(repeats(IdempotencyKind::NaturallyIdempotent, window), Ok(Repeats::Always));
+    assert_eq!(repeats(IdempotencyKind::LedgerOnly, window), Ok(Repeats::Never));
+    for odd in [r#"{"idempotency-window-ms": 0}"#, r#"{"idempotency-window-ms": "2min"}"#, "[]", "{"] {
+        let problems: Vec<String> = repeats(keyed, odd).unwrap_err();
+        assert!(problems.len() == 1 && problems[0].contains("annotation"), "{odd}: {problems:?}");
+    }
+}
+
+#[test]
 fn every_problem_is_told_with_its_place() {
     let found = problems(r#"{"channel_id": "12", "txet": "a"}"#);
     let pointers: Vec<&str> = found.iter().map(|found| found.pointer.as_str()).collect();

@@ -1,18 +1,24 @@
 //! The ledger of actions, and the keys under which callers submit them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jackfield_model::action::{Ending, EndingKind, Outcome};
 use jackfield_model::{Clock as _, ConnectionId, Digest, ExecutionId, Generation, Timestamp};
 
 use crate::conformance::sample::{closing, connection, ending, execution, opening};
 use crate::conformance::{Backend, Bed, End};
-use crate::execution::{Closing, Execution, Filter, Opened, Opening, Request, Surface};
+use crate::execution::{Closing, Execution, Filter, Opened, Opening, Repeats, Request, Surface};
 
-const FIRST: Opened = Opened::New { attempt: 1 };
+const FIRST: Opened = Opened::New { attempt: 1, doubt: None };
 
-fn same(id: ExecutionId, ending: Option<Ending>) -> Opened {
-    Opened::Same { id, ending }
+fn same(id: ExecutionId, attempt: u32, ending: Option<Ending>) -> Opened {
+    Opened::Same { id, attempt, ending }
+}
+
+/// When `opening(1, …)` is submitted.
+fn first_submitted() -> Timestamp {
+    opening(1, None).submitted_at
 }
 
 async fn ids<B: Backend>(bed: &Bed<B>, filter: &Filter, before: Option<ExecutionId>, limit: usize) -> Vec<ExecutionId> {
@@ -32,7 +38,7 @@ pub async fn rows<B: Backend>() {
         generation: Generation(u64::MAX),
         ..opening(1, Some("k"))
     };
-    assert_eq!(bed.executions.open(asked.clone()).await.unwrap(), Opened::New { attempt: 7 });
+    assert_eq!(bed.executions.open(asked.clone()).await.unwrap(), Opened::New { attempt: 7, doubt: None });
     let running = Execution {
         id: asked.id,
         connection: asked.connection.clone(),
@@ -112,28 +118,28 @@ pub async fn ends_once<B: Backend>() {
         assert_eq!(row.provider_ids, Vec::<String>::new());
     }
     let again = bed.executions.open(opening(3, Some("k"))).await.unwrap();
-    assert_eq!(again, same(execution(1), Some(ending(EndingKind::Rejected))));
+    assert_eq!(again, same(execution(1), 1, Some(ending(EndingKind::Rejected))));
     assert_eq!(bed.executions.execution(execution(3)).await.unwrap(), None, "what was refused left no row");
 }
 
 /// What every ending means for the same request under the same key, and for another one.
 pub async fn submissions<B: Backend>() {
-    for (kind, repeats_unknown, again) in [
-        (EndingKind::Done, true, false),
-        (EndingKind::Partial, true, false),
-        (EndingKind::Rejected, true, false),
-        (EndingKind::Retry, false, true),
-        (EndingKind::Unauthorized, false, true),
-        (EndingKind::Unknown, false, false),
-        (EndingKind::Unknown, true, true),
+    for (kind, repeats, again) in [
+        (EndingKind::Done, Repeats::Always, false),
+        (EndingKind::Partial, Repeats::Always, false),
+        (EndingKind::Rejected, Repeats::Always, false),
+        (EndingKind::Retry, Repeats::Never, true),
+        (EndingKind::Unauthorized, Repeats::Never, true),
+        (EndingKind::Unknown, Repeats::Never, false),
+        (EndingKind::Unknown, Repeats::Always, true),
     ] {
         let bed = Bed::<B>::fresh().await;
         let first = opening(1, Some("k"));
-        let next = Opening { repeats_unknown, ..opening(2, Some("k")) };
-        let other = Opening { args_digest: Digest::of(b"other"), repeats_unknown, ..opening(3, Some("k")) };
+        let next = Opening { repeats, ..opening(2, Some("k")) };
+        let other = Opening { args_digest: Digest::of(b"other"), repeats, ..opening(3, Some("k")) };
         assert_eq!(bed.executions.open(first.clone()).await.unwrap(), FIRST);
         let bed = bed.reopen(End::Killed).await;
-        assert_eq!(bed.executions.open(next.clone()).await.unwrap(), same(first.id, None), "it runs");
+        assert_eq!(bed.executions.open(next.clone()).await.unwrap(), same(first.id, 1, None), "it runs");
         let conflict = Opened::Conflict { id: first.id };
         assert_eq!(bed.executions.open(other.clone()).await.unwrap(), conflict, "it runs");
         bed.executions.close(first.id, closing(kind)).await.unwrap();
@@ -141,15 +147,16 @@ pub async fn submissions<B: Backend>() {
         assert_eq!(bed.executions.open(other.clone()).await.unwrap(), conflict, "{kind:?}");
         let opened = bed.executions.open(next.clone()).await.unwrap();
         if !again {
-            assert_eq!(opened, same(first.id, Some(ending(kind))), "{kind:?}, {repeats_unknown}");
+            assert_eq!(opened, same(first.id, 1, Some(ending(kind))), "{kind:?}, {repeats:?}");
             continue;
         }
-        assert_eq!(opened, Opened::New { attempt: 2 }, "{kind:?}, {repeats_unknown}");
+        let doubt = (kind == EndingKind::Unknown).then(first_submitted);
+        assert_eq!(opened, Opened::New { attempt: 2, doubt }, "{kind:?}, {repeats:?}");
         let bed = bed.reopen(End::Killed).await;
-        assert_eq!(bed.executions.open(opening(4, Some("k"))).await.unwrap(), same(next.id, None), "{kind:?}");
+        assert_eq!(bed.executions.open(opening(4, Some("k"))).await.unwrap(), same(next.id, 2, None), "{kind:?}");
         assert_eq!(bed.executions.open(other).await.unwrap(), Opened::Conflict { id: next.id }, "{kind:?}");
         bed.executions.close(next.id, closing(EndingKind::Done)).await.unwrap();
-        let told = same(next.id, Some(ending(EndingKind::Done)));
+        let told = same(next.id, 2, Some(ending(EndingKind::Done)));
         assert_eq!(bed.executions.open(opening(4, Some("k"))).await.unwrap(), told, "{kind:?}");
         assert_eq!(ids(&bed, &Filter::default(), None, 10).await, [next.id, first.id]);
     }
@@ -158,20 +165,48 @@ pub async fn submissions<B: Backend>() {
 /// An attempt that certainly did nothing does not make up for one before it that may have.
 pub async fn doubt<B: Backend>() {
     let bed = Bed::<B>::fresh().await;
-    let attempt = |at, repeats_unknown| Opening { repeats_unknown, ..opening(at, Some("k")) };
-    bed.executions.open(attempt(1, true)).await.unwrap();
+    let attempt = |at, repeats| Opening { repeats, ..opening(at, Some("k")) };
+    let (never, always) = (Repeats::Never, Repeats::Always);
+    bed.executions.open(attempt(1, always)).await.unwrap();
     bed.executions.close(execution(1), closing(EndingKind::Unknown)).await.unwrap();
-    bed.executions.open(attempt(2, true)).await.unwrap();
+    bed.executions.open(attempt(2, always)).await.unwrap();
     bed.executions.close(execution(2), closing(EndingKind::Retry)).await.unwrap();
     let bed = bed.reopen(End::Killed).await;
-    match bed.executions.open(attempt(3, false)).await.unwrap() {
-        Opened::Same { id, ending: Some(Ending::Unknown { .. }) } => assert_eq!(id, execution(2)),
+    match bed.executions.open(attempt(3, never)).await.unwrap() {
+        Opened::Same { id, attempt: 2, ending: Some(Ending::Unknown { .. }) } => assert_eq!(id, execution(2)),
         other => panic!("{other:?}"),
     }
-    assert_eq!(bed.executions.open(attempt(4, true)).await.unwrap(), Opened::New { attempt: 3 });
+    let doubt = Some(first_submitted());
+    assert_eq!(bed.executions.open(attempt(4, always)).await.unwrap(), Opened::New { attempt: 3, doubt });
     bed.executions.close(execution(4), closing(EndingKind::Done)).await.unwrap();
-    let told = same(execution(4), Some(ending(EndingKind::Done)));
-    assert_eq!(bed.executions.open(attempt(5, false)).await.unwrap(), told, "done is done");
+    let told = same(execution(4), 3, Some(ending(EndingKind::Done)));
+    assert_eq!(bed.executions.open(attempt(5, never)).await.unwrap(), told, "done is done");
+}
+
+/// A platform knows a key for a while, counted from the first attempt that may have done it, and no longer.
+pub async fn windows<B: Backend>() {
+    const WINDOW: Duration = Duration::from_secs(120);
+    let bed = Bed::<B>::fresh().await;
+    let attempt = |at| Opening { repeats: Repeats::Within(WINDOW), ..opening(at, Some("k")) };
+    let window = u64::try_from(WINDOW.as_millis()).unwrap();
+    let second = 1_000;
+    // An attempt that did nothing is no beginning.
+    bed.executions.open(attempt(1)).await.unwrap();
+    bed.executions.close(execution(1), closing(EndingKind::Retry)).await.unwrap();
+    assert_eq!(bed.executions.open(attempt(second)).await.unwrap(), Opened::New { attempt: 2, doubt: None });
+    bed.executions.close(execution(second), closing(EndingKind::Unknown)).await.unwrap();
+    let bed = bed.reopen(End::Killed).await;
+    let doubt = Some(attempt(second).submitted_at);
+    let last = second + window - 1;
+    for (at, counted, kind) in [(last - 1, 3, EndingKind::Unknown), (last, 4, EndingKind::Retry)] {
+        let opened = bed.executions.open(attempt(at)).await.unwrap();
+        assert_eq!(opened, Opened::New { attempt: counted, doubt }, "{at}");
+        bed.executions.close(execution(at), closing(kind)).await.unwrap();
+    }
+    match bed.executions.open(attempt(last + 1)).await.unwrap() {
+        Opened::Same { id, attempt: 4, ending: Some(Ending::Unknown { .. }) } => assert_eq!(id, execution(last)),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Keys of connections and of actions have nothing to do with each other; without a key nothing is the same.
@@ -201,7 +236,7 @@ pub async fn attempts<B: Backend>() {
     for (at, said, counted) in [(1, 0, 1), (2, 1, 2), (3, 9, 9), (4, 3, 10), (5, u32::MAX, u32::MAX), (6, 1, u32::MAX)]
     {
         let opened = bed.executions.open(attempt(at, said)).await.unwrap();
-        assert_eq!(opened, Opened::New { attempt: counted }, "attempt {at}, said to be {said}");
+        assert_eq!(opened, Opened::New { attempt: counted, doubt: None }, "attempt {at}, said to be {said}");
         assert_eq!(bed.executions.execution(execution(at)).await.unwrap().unwrap().attempt, counted);
         bed.executions.close(execution(at), closing(EndingKind::Retry)).await.unwrap();
     }
@@ -222,8 +257,8 @@ pub async fn concurrent<B: Backend>() {
     let (mut new, mut told) = (Vec::new(), Vec::new());
     for task in tasks {
         match task.await.unwrap() {
-            (id, Opened::New { attempt: 1 }) => new.push(id),
-            (_, Opened::Same { id, ending: None }) => told.push(id),
+            (id, Opened::New { attempt: 1, .. }) => new.push(id),
+            (_, Opened::Same { id, ending: None, .. }) => told.push(id),
             (id, other) => panic!("{id}: {other:?}"),
         }
     }
@@ -258,11 +293,12 @@ pub async fn interrupted<B: Backend>() {
     }
     assert!(!bed.executions.close(execution(2), closing(EndingKind::Done)).await.unwrap(), "too late");
     let unknown = Ending::Unknown { reason: "the host ended".to_owned() };
-    assert_eq!(bed.executions.open(opening(5, Some("k1"))).await.unwrap(), same(execution(2), Some(unknown)));
+    assert_eq!(bed.executions.open(opening(5, Some("k1"))).await.unwrap(), same(execution(2), 1, Some(unknown)));
     let done = Some(ending(EndingKind::Done));
-    assert_eq!(bed.executions.open(opening(5, Some("k2"))).await.unwrap(), same(execution(4), done));
-    let repeats = Opening { repeats_unknown: true, ..opening(5, Some("k1")) };
-    assert_eq!(bed.executions.open(repeats).await.unwrap(), Opened::New { attempt: 2 });
+    assert_eq!(bed.executions.open(opening(5, Some("k2"))).await.unwrap(), same(execution(4), 1, done));
+    let repeats = Opening { repeats: Repeats::Always, ..opening(5, Some("k1")) };
+    let doubt = Some(opening(2, None).submitted_at);
+    assert_eq!(bed.executions.open(repeats).await.unwrap(), Opened::New { attempt: 2, doubt });
 }
 
 /// Newest first, by everything that a filter can say, page by page.

@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::conformance::sample::{closing, execution, opening};
 use crate::conformance::{Backend, Bed, End};
-use crate::execution::{Closing, Filter, Opened, Opening};
+use crate::execution::{Closing, Filter, Opened, Opening, Repeats};
 use crate::retention::Policy;
 
 /// How long what has ended is kept.
@@ -77,8 +77,8 @@ struct Key {
 /// What the rules say of a submission.
 #[derive(Debug, PartialEq)]
 enum Wanted {
-    New { attempt: u32 },
-    Same { id: ExecutionId, ending: Option<EndingKind> },
+    New { attempt: u32, doubt: bool },
+    Same { id: ExecutionId, attempt: u32, ending: Option<EndingKind> },
     Conflict { id: ExecutionId },
 }
 
@@ -98,11 +98,11 @@ impl Key {
         if args != self.args {
             Wanted::Conflict { id }
         } else if last.is_some() && harmless {
-            Wanted::New { attempt: attempt.max(self.attempt.saturating_add(1)) }
+            Wanted::New { attempt: attempt.max(self.attempt.saturating_add(1)), doubt: endings().any(unknown) }
         } else if nothing(last) {
-            Wanted::Same { id, ending: Some(EndingKind::Unknown) }
+            Wanted::Same { id, attempt: self.attempt, ending: Some(EndingKind::Unknown) }
         } else {
-            Wanted::Same { id, ending: last }
+            Wanted::Same { id, attempt: self.attempt, ending: last }
         }
     }
 }
@@ -137,21 +137,23 @@ impl<B: Backend> History<B> {
         let sent = Opening {
             id,
             attempt,
-            repeats_unknown,
+            repeats: if repeats_unknown { Repeats::Always } else { Repeats::Never },
             args_digest: Digest::of(&[args]),
             ..opening(0, Some(&format!("key {key}")))
         };
         let opened = match self.bed.executions.open(sent).await.unwrap() {
-            Opened::New { attempt } => Wanted::New { attempt },
-            Opened::Same { id, ending } => Wanted::Same { id, ending: ending.as_ref().map(Ending::kind) },
+            Opened::New { attempt, doubt } => Wanted::New { attempt, doubt: doubt.is_some() },
+            Opened::Same { id, attempt, ending } => {
+                Wanted::Same { id, attempt, ending: ending.as_ref().map(Ending::kind) }
+            }
             Opened::Conflict { id } => Wanted::Conflict { id },
         };
         let known = self.keys.get(&key).map(|known| known.answer(args, repeats_unknown, attempt));
-        let wanted = known.unwrap_or(Wanted::New { attempt: attempt.max(1) });
+        let wanted = known.unwrap_or(Wanted::New { attempt: attempt.max(1), doubt: false });
         if opened != wanted {
             return Err(format!("answered {opened:?}, the rules say {wanted:?}"));
         }
-        if let Wanted::New { attempt } = wanted {
+        if let Wanted::New { attempt, .. } = wanted {
             let entry = self.keys.entry(key).or_insert(Key { args, runs: Vec::new(), attempt });
             entry.runs.push((id, None));
             entry.attempt = attempt;

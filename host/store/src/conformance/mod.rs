@@ -58,7 +58,7 @@ macro_rules! conformance {
             dedupe { table, window, outlives_events, within_a_batch }
             event { pages, filters, head_follows, cursors }
             execution {
-                rows, ends_once, submissions, doubt, keys_are_apart, attempts, concurrent, interrupted, pages, rare
+                rows, ends_once, submissions, doubt, windows, keys_are_apart, attempts, concurrent, interrupted, pages, rare
             }
             execution_model { interleavings }
             generation { numbers_grow, at_once, naming_key }

@@ -88,7 +88,8 @@ pub async fn letters<B: Backend>() {
 pub async fn executions<B: Backend>() {
     let bed = Bed::<B>::fresh().await;
     let ended = |kind| Closing { finished_at: bed.clock.now(), ..closing(kind) };
-    let same = |at, kind: Option<EndingKind>| Opened::Same { id: execution(at), ending: kind.map(ending) };
+    let same =
+        |at, attempt, kind: Option<EndingKind>| Opened::Same { id: execution(at), attempt, ending: kind.map(ending) };
     for (at, key, kind) in
         [(1, "again", Some(EndingKind::Retry)), (2, "done", Some(EndingKind::Done)), (3, "runs", None)]
     {
@@ -98,7 +99,7 @@ pub async fn executions<B: Backend>() {
         }
     }
     bed.clock.pass(HOUR / 2);
-    assert_eq!(bed.executions.open(opening(4, Some("again"))).await.unwrap(), Opened::New { attempt: 2 });
+    assert_eq!(bed.executions.open(opening(4, Some("again"))).await.unwrap(), Opened::New { attempt: 2, doubt: None });
     assert!(bed.executions.close(execution(4), ended(EndingKind::Done)).await.unwrap());
     bed.clock.pass(HOUR / 2 - Duration::from_millis(1));
     assert_eq!(bed.retention.prune(policy()).await.unwrap(), Pruned::default(), "all of it is young");
@@ -111,11 +112,15 @@ pub async fn executions<B: Backend>() {
     let made = bed.executions.executions(&made, None, 10).await.unwrap();
     assert_eq!(made.iter().map(|row| row.id).collect::<Vec<_>>(), [execution(4)]);
     let again = bed.executions.open(opening(5, Some("again"))).await.unwrap();
-    assert_eq!(again, same(4, Some(EndingKind::Done)), "its first execution is gone, its newest is not");
-    assert_eq!(bed.executions.open(opening(5, Some("done"))).await.unwrap(), Opened::New { attempt: 1 }, "a new key");
+    assert_eq!(again, same(4, 2, Some(EndingKind::Done)), "its first execution is gone, its newest is not");
+    assert_eq!(
+        bed.executions.open(opening(5, Some("done"))).await.unwrap(),
+        Opened::New { attempt: 1, doubt: None },
+        "a new key"
+    );
     bed.clock.pass(HOUR * 100);
     bed.retention.prune(policy()).await.unwrap();
-    assert_eq!(bed.executions.open(opening(6, Some("runs"))).await.unwrap(), same(3, None), "it runs for days");
+    assert_eq!(bed.executions.open(opening(6, Some("runs"))).await.unwrap(), same(3, 1, None), "it runs for days");
     assert!(bed.executions.close(execution(3), ended(EndingKind::Done)).await.unwrap());
     assert_eq!(bed.retention.prune(policy()).await.unwrap(), Pruned::default(), "counted from its end");
     bed.clock.pass(HOUR);

@@ -9,7 +9,7 @@ use jackfield_model::{
 };
 
 use crate::commit::{Admitted, Batch, Death, Outcome, Reception, Settled, Stage};
-use crate::execution::{Closing, Opening, Surface};
+use crate::execution::{Closing, Opening, Repeats, Surface};
 use crate::inbox::Row;
 
 /// The connection that cases use unless they need two.
@@ -162,7 +162,7 @@ pub fn opening(at: u64, key: Option<&str>) -> Opening {
         attempt: 1,
         approved: None,
         submitted_at: Timestamp(1_770_000_000_000 + at),
-        repeats_unknown: false,
+        repeats: Repeats::Never,
     }
 }
 

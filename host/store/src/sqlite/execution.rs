@@ -62,10 +62,10 @@ impl Written {
 
 fn open(pass: &mut Pass<'_>, opening: &Opening) -> rusqlite::Result<Opened> {
     let number = connection::ensure(pass.db, &opening.connection)?.number;
-    let attempt = match &opening.key {
-        None => opening.attempt.max(1),
+    let (attempt, doubt) = match &opening.key {
+        None => (opening.attempt.max(1), None),
         Some(key) => match submission::claim(pass.db, number, key, opening)? {
-            Ok(attempt) => attempt,
+            Ok(claim) => claim,
             Err(refused) => return Ok(refused),
         },
     };
@@ -89,7 +89,7 @@ fn open(pass: &mut Pass<'_>, opening: &Opening) -> rusqlite::Result<Opened> {
             int(opening.submitted_at.0),
             opening.args,
         ])?;
-    Ok(Opened::New { attempt })
+    Ok(Opened::New { attempt, doubt })
 }
 
 fn close(db: &Connection, id: ExecutionId, closing: &Closing, written: &Written) -> rusqlite::Result<bool> {

@@ -17,6 +17,7 @@ const STEPS: &[&str] = &[
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
+    include_str!("schema/5.sql"),
 ];
 
 /// The version of this file, 0 for a new one. Refuses what another or a newer program has written, and changes nothing.

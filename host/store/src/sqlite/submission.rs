@@ -5,11 +5,11 @@
 //! request has another request.
 
 use jackfield_model::action::{Ending, EndingKind};
-use jackfield_model::{Digest, ExecutionId};
+use jackfield_model::{Digest, ExecutionId, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::execution::{Opened, Opening};
-use crate::sqlite::column;
+use crate::sqlite::column::{self, int, time};
 
 /// What is told of a key whose last attempt did nothing while an earlier one may have.
 const DOUBT: &str = "an earlier attempt under this key may have done it";
@@ -20,23 +20,27 @@ struct Standing {
     args_digest: Digest,
     execution: ExecutionId,
     attempt: u32,
-    /// An attempt before this one ended as unknown.
-    doubt: bool,
+    submitted_at: Timestamp,
+    /// When the first attempt before this one was submitted that ended as unknown.
+    doubt: Option<Timestamp>,
     ending: Option<Ending>,
 }
 
-/// Claims the key for this opening, and says which attempt it is; or why it is not its turn.
+/// Which attempt it is, and since when one before it may have done it.
+pub(super) type Claim = (u32, Option<Timestamp>);
+
+/// Claims the key for this opening; or says why it is not its turn.
 pub(super) fn claim(
     db: &Connection,
     connection: i64,
     key: &str,
     opening: &Opening,
-) -> rusqlite::Result<Result<u32, Opened>> {
+) -> rusqlite::Result<Result<Claim, Opened>> {
     let Some(standing) = find(db, connection, &opening.action, key)? else {
         let attempt = opening.attempt.max(1);
         db.prepare_cached(
-            "INSERT INTO submission (connection, action, key, args_digest, execution, attempt, doubt)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)",
+            "INSERT INTO submission (connection, action, key, args_digest, execution, attempt, submitted_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .execute(params![
             connection,
@@ -44,9 +48,10 @@ pub(super) fn claim(
             key,
             opening.args_digest.to_string(),
             opening.id.to_be_bytes(),
-            attempt
+            attempt,
+            int(opening.submitted_at.0)
         ])?;
-        return Ok(Ok(attempt));
+        return Ok(Ok((attempt, None)));
     };
     let (number, before) = (standing.number, standing.attempt);
     let doubt = match standing.admit(opening) {
@@ -55,10 +60,17 @@ pub(super) fn claim(
     };
     let attempt = opening.attempt.max(before.saturating_add(1));
     db.prepare_cached(
-        "UPDATE submission SET execution = ?2, attempt = ?3, doubt = ?4, ending = NULL WHERE number = ?1",
+        "UPDATE submission SET execution = ?2, attempt = ?3, submitted_at = ?4, doubt_since = ?5, ending = NULL
+         WHERE number = ?1",
     )?
-    .execute(params![number, opening.id.to_be_bytes(), attempt, doubt])?;
-    Ok(Ok(attempt))
+    .execute(params![
+        number,
+        opening.id.to_be_bytes(),
+        attempt,
+        int(opening.submitted_at.0),
+        doubt.map(|since| int(since.0))
+    ])?;
+    Ok(Ok((attempt, doubt)))
 }
 
 /// Ends the submission of this execution, if it is one's. `ending` is JSON.
@@ -78,30 +90,31 @@ pub(super) fn end_open(db: &Connection, ending: &str) -> rusqlite::Result<()> {
 }
 
 impl Standing {
-    /// Whether an attempt whose outcome is not known lies behind; or why there is no further attempt.
-    fn admit(self, opening: &Opening) -> Result<bool, Opened> {
-        let id = self.execution;
+    /// Since when an attempt whose outcome is not known lies behind, if one does; or why there is no further attempt.
+    fn admit(self, opening: &Opening) -> Result<Option<Timestamp>, Opened> {
+        let (id, attempt) = (self.execution, self.attempt);
         if self.args_digest != opening.args_digest {
             return Err(Opened::Conflict { id });
         }
-        let Some(ending) = self.ending else { return Err(Opened::Same { id, ending: None }) };
+        let Some(ending) = self.ending else { return Err(Opened::Same { id, attempt, ending: None }) };
         // That the last attempt did nothing says nothing of the one before it.
-        let ending = if self.doubt && ending.kind().left_nothing() {
+        let ending = if self.doubt.is_some() && ending.kind().left_nothing() {
             Ending::Unknown { reason: DOUBT.to_owned() }
         } else {
             ending
         };
+        let since = self.doubt.unwrap_or(self.submitted_at);
         match ending.kind() {
-            EndingKind::Unknown if opening.repeats_unknown => Ok(true),
-            kind if kind.left_nothing() => Ok(false),
-            _ => Err(Opened::Same { id, ending: Some(ending) }),
+            EndingKind::Unknown if opening.repeats.harmless(since, opening.submitted_at) => Ok(Some(since)),
+            kind if kind.left_nothing() => Ok(None),
+            _ => Err(Opened::Same { id, attempt, ending: Some(ending) }),
         }
     }
 }
 
 fn find(db: &Connection, connection: i64, action: &str, key: &str) -> rusqlite::Result<Option<Standing>> {
     db.prepare_cached(
-        "SELECT number, args_digest, execution, attempt, doubt, ending FROM submission
+        "SELECT number, args_digest, execution, attempt, submitted_at, doubt_since, ending FROM submission
          WHERE connection = ?1 AND action = ?2 AND key = ?3",
     )?
     .query_row(params![connection, action, key], read)
@@ -114,7 +127,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
         args_digest: column::digest(row, 1)?,
         execution: column::execution(row, 2)?,
         attempt: row.get(3)?,
-        doubt: row.get(4)?,
-        ending: column::json(row, 5)?,
+        submitted_at: time(row, 4)?,
+        doubt: row.get::<_, Option<i64>>(5)?.map(|_| time(row, 5)).transpose()?,
+        ending: column::json(row, 6)?,
     })
 }

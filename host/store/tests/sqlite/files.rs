@@ -93,7 +93,7 @@ async fn of_a_newer_version_are_refused() {
     Connection::open(&file).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&file).unwrap();
     match refused(folder.path()) {
-        StoreError::TooNew { found, known, .. } => assert_eq!((found, known), (99, 4)),
+        StoreError::TooNew { found, known, .. } => assert!(found == 99 && known < found, "{known}"),
         other => panic!("{other}"),
     }
     assert!(fs::read(&file).unwrap() == before, "the file was changed");

@@ -86,7 +86,7 @@ async fn from_the_first_version() {
         Commit::Done(receipt) => assert_eq!(receipt.events, [[Stored::Known]], "a marker that outlived its event"),
         other => panic!("{other:?}"),
     }
-    assert_eq!(stores.executions.open(opening(1, Some("k"))).await.unwrap(), Opened::New { attempt: 1 });
+    assert_eq!(stores.executions.open(opening(1, Some("k"))).await.unwrap(), Opened::New { attempt: 1, doubt: None });
     assert!(stores.executions.close(execution(1), closing(EndingKind::Done)).await.unwrap());
     assert!(stores.locks.try_lock(&id, "k", execution(1), std::time::Duration::MAX).await.unwrap().is_some());
     let trail = stores.trace.trace("raw", 10).await.unwrap();

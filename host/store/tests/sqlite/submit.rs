@@ -44,7 +44,7 @@ pub(crate) async fn submit(folder: &Path) {
     loop {
         at += 1;
         let opened = stores.executions.open(opening(at, Some(&key(at)))).await.unwrap();
-        assert_eq!(opened, Opened::New { attempt: 1 });
+        assert_eq!(opened, Opened::New { attempt: 1, doubt: None });
         let fence = stores.locks.try_lock(&connection(), "k", execution(at), HOUR).await.unwrap();
         let fence = fence.expect("the one before gave it back, or died");
         say(format!("{at} {fence}"));
@@ -84,7 +84,7 @@ async fn killed_processes_forget_nothing() {
                 assert_eq!(outcome, Some(KIND), "{at} was said to have ended");
             }
             match stores.executions.open(opening(1 << 40, Some(&key(at)))).await.unwrap() {
-                Opened::Same { id, ending } => {
+                Opened::Same { id, ending, .. } => {
                     assert_eq!((id, ending.map(|ending| ending.kind())), (execution(at), outcome), "{at}");
                 }
                 other => panic!("{at}: {other:?}"),
