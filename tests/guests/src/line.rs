@@ -10,6 +10,7 @@
 //! | `busy MS LINE` | logs `busy`, computes for so long, then obeys `LINE` in the same call |
 //! | `timer LABEL MS`, `untimer LABEL` | sets or cancels; answers `elapsed LABEL` when due |
 //! | `beat MS` | a timer `beat MS` that is set again whenever it elapses; answers `elapsed beat MS` each time |
+//! | `chant COUNT` | says `chant COUNT`, and so on down to `chant 0`, one call each, none of which has to wait |
 //! | `pour COUNT BYTES` | submits so many dispatches of this size in the lane `pour`, ids down from `COUNT`, one a timer |
 //! | `fetch LABEL SECRET? URL` | fetches; answers `fetched LABEL STATUS BODY`, or `failed LABEL FAULT` |
 //! | `post LABEL BODY` | posts `BODY` with no secret listed |

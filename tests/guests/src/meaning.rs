@@ -75,12 +75,17 @@ fn spin() -> String {
 }
 
 fn slow(millions: &str) -> String {
-    let turns = millions.parse::<u64>().unwrap_or_default() * 1_000_000;
+    said(&compute(millions.parse().unwrap_or_default()).to_string())
+}
+
+/// Computes for this many million turns. A million takes about a millisecond.
+#[must_use]
+pub fn compute(millions: u64) -> u64 {
     let mut sum = 0_u64;
-    for turn in 0..turns {
+    for turn in 0..millions * 1_000_000 {
         sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(turn));
     }
-    said(&sum.to_string())
+    sum
 }
 
 fn deep(levels: usize) -> String {

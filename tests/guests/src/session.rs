@@ -10,7 +10,7 @@ use jackfield_sdk::{Blob, Dispatch, Fault, HttpRequest, Place, connection, inges
 use serde_json::Value;
 
 use crate::line::{cut, parse};
-use crate::meaning::KIND;
+use crate::meaning::{KIND, compute};
 
 /// Label of the socket that lines come from.
 pub const MAIN: &str = "main";
@@ -137,15 +137,13 @@ fn obey(index: u32, line: &str) -> Result<(), SessionFault> {
         },
         "busy" => {
             log::info("busy", &[]);
-            let began = Instant::now();
-            while began.elapsed() < Duration::from_millis(first.parse().unwrap_or_default()) {
-                std::hint::spin_loop();
-            }
+            busy(Duration::from_millis(first.parse().unwrap_or_default()));
             obey(index, rest)?;
         }
         "timer" => session::set_timer(first, rest.parse().unwrap_or_default()),
         "untimer" => session::cancel_timer(first),
         "beat" => session::set_timer(&format!("beat {first}"), first.parse().unwrap_or_default()),
+        "chant" => session::set_timer(&format!("chant {first}"), 0),
         "pour" => session::set_timer(&format!("pour {first} {rest}"), 0),
         "fetch" => fetch(first, rest),
         "post" => refused(first, session::fetch(first, &HttpRequest::post_json("https://echo.test/post", rest))),
@@ -167,6 +165,14 @@ fn obey(index: u32, line: &str) -> Result<(), SessionFault> {
     Ok(())
 }
 
+/// Computes for so long. Looks at the clock seldom: each look is a call of the host, and a call may make only so many.
+fn busy(long: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < long {
+        compute(1);
+    }
+}
+
 /// Some labels say what is to be done, so that an instance that was recovered knows it too.
 fn elapsed(label: &str) {
     match cut(label) {
@@ -174,6 +180,12 @@ fn elapsed(label: &str) {
         ("beat", millis) => {
             say(&format!("elapsed {label}"));
             session::set_timer(label, millis.parse().unwrap_or_default());
+        }
+        ("chant", left) => {
+            say(label);
+            if let Some(left) = left.parse::<u64>().ok().and_then(|left| left.checked_sub(1)) {
+                session::set_timer(&format!("chant {left}"), 0);
+            }
         }
         _ => say(&format!("elapsed {label}")),
     }
