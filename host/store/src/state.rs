@@ -24,6 +24,17 @@ pub enum Write {
     },
 }
 
+impl Write {
+    /// The bytes that it carries.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Set { key, value } => key.len() + value.len(),
+            Self::Delete { key } => key.len(),
+        }
+    }
+}
+
 /// The map, read side.
 #[async_trait]
 pub trait State: Send + Sync {

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jackfield::inbound::Entry;
 use jackfield_model::{Blob, Generation, Timestamp, Transport};
 use jackfield_store::checkpoint::Checkpoint;
 use jackfield_store::commit::{Batch, Reception};
 use jackfield_store::event::Filter;
 use jackfield_store::inbox::Row;
+use jackfield_store::state::Write;
 use jackfield_tests::faults::Answer;
 use jackfield_tests::guest;
+use jackfield_tests::processes::PATIENCE;
 use jackfield_tests::way_in::{Ground, line, until};
 
 /// How long nothing more has to happen before it does not. Only where something must not come.
@@ -119,7 +122,7 @@ async fn answers_that_wait_for_their_commit_are_bounded() {
     let way_in = ground.start(guest::SESSION_ECHO).await;
     ground.faults.answer(Answer::Held);
     let text = format!("ignored {}", "x".repeat(BYTES));
-    (0..LINES).for_each(|id| way_in.say(&format!("lane {id}"), id, &text));
+    (0..LINES).for_each(|id| way_in.say(&format!("lane-{id}"), id, &text));
     let answered = || way_in.facts.known().ignored.get("asked").copied().unwrap_or_default();
     until("some are answered", || answered() >= 20).await;
     let mut seen = 0;
@@ -131,4 +134,58 @@ async fn answers_that_wait_for_their_commit_are_bounded() {
     ground.faults.answer(Answer::Honest);
     way_in.settled().await;
     assert_eq!(answered(), LINES as u64);
+}
+
+/// What is handed over counts at once, not when somebody comes to look at it: nobody is called on and on meanwhile.
+#[tokio::test]
+async fn what_is_handed_over_counts_before_it_is_looked_at() {
+    const BYTES: usize = 500_000;
+    /// A quarter of what is held at most.
+    const MOST: usize = 4 * 1024 * 1024;
+    let ground = Ground::new();
+    let way_in = ground.start(guest::SESSION_ECHO).await;
+    way_in.inbound.drained().await.unwrap();
+    let text = format!("ignored {}", "x".repeat(BYTES));
+    // On one thread nobody looks while this does not wait.
+    let handed = (0..20)
+        .take_while(|id| {
+            !way_in.inbound.overload() && {
+                way_in.say("lane", *id, &text);
+                true
+            }
+        })
+        .count();
+    assert_eq!(handed, MOST.div_ceil(BYTES));
+    // Nothing else is new: there is no mark, and the sockets were never held.
+    let news = tokio::time::timeout(PATIENCE, way_in.inbound.news()).await.expect("that it is looked at is told");
+    assert!(news.marks.is_empty() && !way_in.inbound.overload() && !way_in.inbound.pressure(), "{news:?}");
+    assert_eq!(way_in.facts.known().counters.dispatches, handed as u64);
+    way_in.inbound.checkpoint(Checkpoint { bytes: Blob::from("x".repeat(MOST).as_str()), ..checkpoint() });
+    assert!(way_in.inbound.overload(), "checkpoints count too");
+    way_in.settled().await;
+    assert!(!way_in.inbound.overload());
+}
+
+/// Changes of the session's map that wait for their commit count as what is held does.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_the_map_that_wait_for_their_commit_are_bounded() {
+    const BYTES: usize = 60_000;
+    let ground = Ground::new();
+    let way_in = ground.start(guest::SESSION_ECHO).await;
+    ground.faults.answer(Answer::Held);
+    let value = Blob::from("x".repeat(BYTES).as_str());
+    let change = || Entry::State(Write::Set { key: "shoe".to_owned(), value: value.clone() });
+    until("the sockets are held", || {
+        way_in.inbound.submit(vec![change(), change()]);
+        way_in.inbound.pressure()
+    })
+    .await;
+    until("it is not called any more", || {
+        way_in.inbound.submit(vec![change(), change()]);
+        way_in.inbound.overload()
+    })
+    .await;
+    ground.faults.answer(Answer::Honest);
+    way_in.settled().await;
+    assert!(!way_in.inbound.pressure() && !way_in.inbound.overload());
 }

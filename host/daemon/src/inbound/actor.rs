@@ -152,14 +152,24 @@ impl Actor {
                     }
                 },
                 command = self.commands.recv() => match command {
-                    Some(Command::Entries { session, entries }) => self.take(session, entries),
-                    Some(Command::Checkpoint(candidate)) => self.candidate(candidate),
-                    Some(Command::Rows) => self.rows_due = true,
+                    Some(command) => self.obey(command),
                     None => return,
                 },
                 _ = sweep.tick() => self.sweep(),
             }
         }
+    }
+
+    fn obey(&mut self, command: Command) {
+        let weight = command.weight();
+        match command {
+            Command::Entries { session, entries } => self.take(session, entries),
+            Command::Checkpoint(candidate) => self.candidate(candidate),
+            Command::Rows => self.rows_due = true,
+        }
+        // Counted here before it counts there no more.
+        self.press();
+        self.shared.looked_at(weight);
     }
 
     fn take(&mut self, session: u64, entries: Vec<(u64, Entry)>) {
@@ -177,9 +187,13 @@ impl Actor {
                     let reception = self.reception(via);
                     let outcome = Outcome::Dead(death);
                     let dispatch = Arc::new(dispatch);
+                    self.load.take(dispatch.weight());
                     self.waiting.push(Ready { number, dispatch, reception, late: false, outcome });
                 }
-                Entry::State(write) => self.waiting.state.push_back((number, write)),
+                Entry::State(write) => {
+                    self.load.take(write.weight());
+                    self.waiting.state.push_back((number, write));
+                }
             }
         }
     }
@@ -191,8 +205,7 @@ impl Actor {
     fn enter(&mut self, number: u64, dispatch: Arc<Dispatch>, reception: Reception, mark: Option<(u64, String)>) {
         let lane: Arc<str> = dispatch.lane.as_str().into();
         let weight = dispatch.weight();
-        self.load.held += weight;
-        self.load.count += 1;
+        self.load.take(weight);
         self.lanes.push(&lane, number);
         self.unsettled.insert(
             number,

@@ -97,6 +97,16 @@ pub enum Entry {
     State(Write),
 }
 
+impl Entry {
+    /// The bytes that it carries.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Dispatch { dispatch, .. } | Self::Dead { dispatch, .. } => dispatch.weight(),
+            Self::State(write) => write.weight(),
+        }
+    }
+}
+
 enum Command {
     /// Numbered entries of a session.
     Entries { session: u64, entries: Vec<(u64, Entry)> },
@@ -104,6 +114,19 @@ enum Command {
     Checkpoint(settle::Candidate),
     /// Rows came into the inbox by another way.
     Rows,
+}
+
+impl Command {
+    /// The bytes that it holds until it is looked at.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Entries { entries, .. } => {
+                entries.iter().map(|(_, entry)| entry.weight() + pressure::ENTRY_BYTES).sum()
+            }
+            Self::Checkpoint(candidate) => candidate.checkpoint.bytes.len() + pressure::ENTRY_BYTES,
+            Self::Rows => 0,
+        }
+    }
 }
 
 /// The inbound of one connection, for the length of one term. Dropping it ends it; what it held comes again from the inbox and
@@ -146,9 +169,8 @@ impl Inbound {
                 self.state.overlay(write);
             }
         }
-        // A closed channel means that the term is over; the session learns that from `News`.
         let session = self.session.load(Ordering::Relaxed);
-        let _ = self.commands.send(Command::Entries { session, entries: (first..).zip(entries).collect() });
+        self.hand_over(Command::Entries { session, entries: (first..).zip(entries).collect() });
     }
 
     /// Takes the checkpoint that follows everything submitted so far. It is stored once all of that is settled, unless a newer
@@ -156,12 +178,18 @@ impl Inbound {
     pub fn checkpoint(&self, checkpoint: Checkpoint) {
         let below = self.next.load(Ordering::Relaxed);
         let candidate = settle::Candidate { count: self.shared.checkpoint_taken(), below, checkpoint };
-        let _ = self.commands.send(Command::Checkpoint(candidate));
+        self.hand_over(Command::Checkpoint(candidate));
     }
 
     /// Rows came into the inbox: a redrive.
     pub fn rows(&self) {
-        let _ = self.commands.send(Command::Rows);
+        self.hand_over(Command::Rows);
+    }
+
+    fn hand_over(&self, command: Command) {
+        self.shared.handed_over(command.weight());
+        // A closed channel means that the term is over; the session learns that from `News`.
+        let _ = self.commands.send(command);
     }
 
     /// The session's map.

@@ -1,9 +1,11 @@
 //! What the session learns of its inbound, coalesced: a slow listener finds one list of marks, never a queue of messages.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
+
+use super::pressure::HANDED_BYTES_MAX;
 
 /// Why an inbound ended by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub(super) struct Shared {
     progress: Mutex<Progress>,
     pressure: AtomicBool,
     overload: AtomicBool,
+    /// Bytes of what was handed over and not looked at yet.
+    handed: AtomicUsize,
     /// For the session's loop.
     news: Notify,
     /// For those who wait for a state of things.
@@ -75,7 +79,21 @@ impl Shared {
     }
 
     pub(super) fn overload(&self) -> bool {
-        self.overload.load(Ordering::Relaxed)
+        // In this order: what is not in the one any more is in the other.
+        self.handed.load(Ordering::Acquire) >= HANDED_BYTES_MAX || self.overload.load(Ordering::Relaxed)
+    }
+
+    /// So many bytes wait to be looked at.
+    pub(super) fn handed_over(&self, bytes: usize) {
+        self.handed.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// They were looked at, and count as whatever became of them.
+    pub(super) fn looked_at(&self, bytes: usize) {
+        let before = self.handed.fetch_sub(bytes, Ordering::Release);
+        if before >= HANDED_BYTES_MAX && before - bytes < HANDED_BYTES_MAX {
+            self.news.notify_one();
+        }
     }
 
     pub(super) fn set_overload(&self, on: bool) {

@@ -122,14 +122,6 @@ impl Actor {
                 reason = asked(&mut self.stop) => {
                     self.phase = Phase::Flushing(reason, self.setup.clock.monotonic() + FLUSH_PATIENCE);
                 }
-                ended = calling(&mut call) => {
-                    call = None;
-                    match self.returned(ended) {
-                        Ok(Next::Idle(guest)) => idle = Some(guest),
-                        Ok(Next::Call(next)) => call = Some(next),
-                        Err(end) => return end,
-                    }
-                }
                 news = inbound.news() => {
                     self.queue.marks(news.marks);
                     match news.ended {
@@ -152,6 +144,17 @@ impl Actor {
                     // Their ends can't be told any more; what is asked for from here on is waited for.
                     self.fetches.abandon();
                     self.queue.push(Signal::Stopping(reason));
+                }
+                // Behind what happened meanwhile, which is bounded: a guest that is never idle is told of it all the same.
+                ended = calling(&mut call) => {
+                    call = None;
+                    match self.returned(ended) {
+                        Ok(Next::Idle(guest)) => idle = Some(guest),
+                        Ok(Next::Call(next)) => call = Some(next),
+                        Err(end) => return end,
+                    }
+                    // Its calls may never have to wait: whoever shares the thread has his turn between two of them.
+                    tokio::task::yield_now().await;
                 }
             }
         }

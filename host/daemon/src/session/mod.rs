@@ -7,6 +7,8 @@
 //! - After every call the newest checkpoint is kept; after a trap a fresh instance goes on from it, on the live sockets, and the
 //!   same signals come again one by one.
 //! - The loop never waits for a socket, a request, the inbox or a commit; control is read first.
+//! - A connector that always has something to do leaves its thread to others between two calls, and is told of all that happens
+//!   beside.
 //! - Whatever ends a session drops its sockets without a close frame, so that the platform's session can be resumed.
 //!
 //! It does not decide whether a session runs (`connection`), nor what a payload means (`inbound`).

@@ -136,14 +136,18 @@ impl Actor {
         }
         for (number, write) in &cut.state {
             self.state.committed(write);
+            self.load.release(write.weight(), write.weight());
             self.outstanding.remove(number);
         }
         let mut marks = Vec::new();
         for ready in &cut.ready {
             self.outstanding.remove(&ready.number);
-            let Some(entry) = self.unsettled.remove(&ready.number) else { continue };
-            self.load.held -= entry.held();
-            self.load.count -= 1;
+            let Some(entry) = self.unsettled.remove(&ready.number) else {
+                // It came as a dead letter, and was in no lane.
+                self.load.release(ready.dispatch.weight(), ready.dispatch.weight());
+                continue;
+            };
+            self.load.release(entry.weight, entry.held());
             if let Some(row) = entry.row() {
                 self.load.stored -= entry.weight as u64;
                 self.rows.remove(&row);
