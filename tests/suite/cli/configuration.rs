@@ -53,6 +53,19 @@ fn what_is_not_granted_is_refused_and_says_what() {
     assert!((stdout + &stderr).contains("state:64KiB"));
 }
 
+/// A configuration that holds in part gives out no number: the next component is not the second.
+#[test]
+fn a_configuration_that_does_not_hold_numbers_nothing() {
+    let platform = Platform::start();
+    let echo = good(&platform);
+    let home = Home::new(&(echo + "[[connection]]\nid = \"other\"\nconnector = \"nowhere.wasm\"\n"));
+    let (_, stderr) = ended(&home.run(&["serve"]), INVALID);
+    assert!(stderr.contains("nowhere.wasm"), "{stderr}");
+    home.write_config(&platform.config(&guest::SESSION_ECHO_FIXED.file(&jackfield_tests::scratch()), "", ""));
+    let _host = home.serve();
+    assert_eq!(home.wait_state("ready")["connector"]["generation"], 1);
+}
+
 #[test]
 fn case_4_case_5_a_digest_that_differs_is_refused() {
     let platform = Platform::start();

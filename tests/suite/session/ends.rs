@@ -92,15 +92,33 @@ fn a_stop_waits_for_what_is_unsettled_once() {
     assert!(!home.log().contains(FORCED), "{}", home.log());
 }
 
-/// A request that is asked for in the last call is made, and waited for; one that hangs is not.
+/// A connector that is not called any more, since nothing of what it submits would fit, is told that it ends.
+#[test]
+fn a_stop_is_told_under_overload() {
+    /// Of these dispatches so many are a quarter more than memory and this inbox take together.
+    const MUCH: u64 = (16 + 1) * 1024 / 64 / 4 * 5;
+    let (platform, home) = with(guest::SESSION_ECHO, "", "limits = { inbox = \"1MiB\", transforms = 1 }");
+    let host = home.serve();
+    let peer = platform.peer();
+    peer.hears("hello fresh 0");
+    peer.say("say pour 0 spin");
+    peer.say("pour 600 65536");
+    home.wait("it is not called any more", |status| status["counters"]["dispatches"].as_u64().unwrap() >= MUCH);
+    assert!(host.stop().success());
+    let said = peer.gone();
+    assert_eq!(said.last().map(String::as_str), Some("bye"), "{said:?}");
+    assert!(!home.log().contains(FORCED), "{}", home.log());
+}
+
+/// A request that is asked for in the last call is made, and waited for. One that hangs is not, and its label is free.
 #[test]
 fn what_is_asked_for_in_answer_to_stopping_is_done() {
     let (platform, home) = with(guest::SESSION_ECHO, "", "");
     let host = home.serve();
     let peer = platform.peer();
     peer.hears("hello fresh 0");
-    peer.say("fetch hangs https://echo.test/after/3600000");
-    peer.say("last fetch farewell https://echo.test/farewell");
+    peer.say("fetch page https://echo.test/after/3600000");
+    peer.say("last fetch page https://echo.test/farewell");
     peer.say("reply ready");
     peer.hears("ready");
     assert!(host.stop().success());

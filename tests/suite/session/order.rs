@@ -1,6 +1,7 @@
 //! What a call is told, and when: timers behind what was received, nothing of what was taken back.
 
 use jackfield_tests::guest;
+use jackfield_tests::processes::until;
 
 use super::with;
 
@@ -31,7 +32,7 @@ fn a_timer_elapses_behind_what_was_received_before_it() {
 /// More keeps coming than the guest can take: its timer waits for what was there, not for what comes later.
 #[test]
 fn a_timer_does_not_wait_for_what_is_received_after_it() {
-    const LINES: usize = 4_000;
+    const LINES: usize = 1_000;
     /// The rest of the batch that it is set in, a batch in the queue, one before it, and what the reader has in its hand.
     const BETWEEN_MAX: usize = 4 * 64;
     let (platform, home) = with(guest::SESSION_ECHO, "", "");
@@ -40,6 +41,7 @@ fn a_timer_does_not_wait_for_what_is_received_after_it() {
     peer.hears("hello fresh 0");
     peer.say("beat 0");
     (1..=LINES).for_each(|number| peer.say(format!("reply {number}")));
+    peer.say("untimer beat 0");
     let mut between = vec![0];
     loop {
         let line = peer.heard();
@@ -63,13 +65,45 @@ fn a_timer_elapses_while_the_socket_is_held() {
     let peer = platform.peer();
     peer.hears("hello fresh 0");
     peer.say("beat 50");
-    peer.say("say lane 0 slow 1500");
+    // Holds the lane up for several deadlines.
+    peer.say("say lane 0 spin");
     let ballast = "x".repeat(16_000);
     (1..=400).for_each(|id| peer.say(format!("say lane {id} {ballast}")));
-    let _before = peer.hears_at_last("held");
-    let meanwhile = peer.hears_at_last("flowing");
-    let beats = meanwhile.iter().filter(|line| *line == "elapsed beat 50").count();
-    assert!(beats >= 3, "{meanwhile:#?}");
+    let before = peer.hears_at_last("held");
+    assert!(before.iter().all(|line| line == "elapsed beat 50"), "{before:#?}");
+    // It is received, and not taken in as long as the lane is held up: no timer waits for it.
+    peer.say("reply held back");
+    (0..20).for_each(|_| peer.hears("elapsed beat 50"));
+}
+
+/// That a socket is held is told at once, though nothing else is to be told.
+#[test]
+fn held_is_told_while_nothing_else_happens() {
+    let (platform, home) = with(guest::SESSION_ECHO, "", "limits = { inbox = \"1MiB\", transforms = 1 }");
+    let _host = home.serve();
+    let peer = platform.peer();
+    peer.hears("hello fresh 0");
+    peer.say("say lane 0 spin");
+    let ballast = "x".repeat(16_000);
+    (1..=400).for_each(|id| peer.say(format!("say lane {id} {ballast}")));
+    peer.hears("held");
+}
+
+/// What a socket had to say while the very call ran that ends it, or opens another in its place, is nobody's.
+#[test]
+fn a_socket_that_is_taken_back_is_not_told() {
+    for ends in ["close 4001", "open main wss://echo.test/"] {
+        let (platform, home) = with(guest::SESSION_ECHO, "closed = \"reopen\"", "");
+        let _host = home.serve();
+        let peer = platform.peer();
+        peer.hears("hello fresh 0");
+        peer.say(format!("busy 1500 {ends}"));
+        until("the guest is busy", || home.log().contains("busy").then_some(()));
+        peer.say("reply lost");
+        assert_eq!(peer.gone(), Vec::<String>::new(), "{ends}");
+        // It has handled one line so far.
+        platform.peer().hears("hello reopened 1");
+    }
 }
 
 /// A call ends a socket or opens another in its place, and traps. When it comes again, signal by signal, nothing of the old
@@ -93,7 +127,25 @@ fn a_socket_that_is_taken_back_is_not_told_again_after_a_trap() {
     }
 }
 
-/// The same of a timer that had elapsed.
+/// A timer elapses during the very call that takes it back.
+#[test]
+fn a_timer_that_is_taken_back_is_not_told() {
+    for ends in ["untimer alarm", "timer alarm 3600000"] {
+        let (platform, home) = with(guest::SESSION_ECHO, "", "");
+        let _host = home.serve();
+        let peer = platform.peer();
+        peer.hears("hello fresh 0");
+        peer.say("timer alarm 300");
+        peer.say("reply set");
+        peer.hears("set");
+        peer.say(format!("busy 1500 {ends}"));
+        peer.say("reply end");
+        peer.hears("end");
+        peer.hears_nothing();
+    }
+}
+
+/// A timer that had elapsed is taken back by a call that traps, and is not told when that comes again.
 #[test]
 fn a_timer_that_is_taken_back_is_not_told_again_after_a_trap() {
     for ends in ["untimer alarm", "timer alarm 3600000"] {
