@@ -170,6 +170,12 @@ impl EndingKind {
         }
     }
 
+    /// Whether it says of its own attempt that nothing was done. Of an attempt before it that says nothing.
+    #[must_use]
+    pub fn claims_nothing(self) -> bool {
+        matches!(self, Self::Retry | Self::Unauthorized | Self::Rejected)
+    }
+
     /// Whether it is certain that nothing was done, so that the same request may be made again.
     #[must_use]
     pub fn left_nothing(self) -> bool {

@@ -8,8 +8,8 @@
 //! - Other arguments under it are a conflict, whatever came of the first ones. Also where the last attempt certainly did
 //!   nothing: one before it may have, and whoever changes a request makes another one, under another key.
 //! - The same arguments run again only where nothing can be done twice: the last attempt certainly did nothing, or
-//!   repeating does no harm, for as long as it does none: platforms know a key for a while. Where an attempt that did nothing
-//!   follows one whose outcome is not known, the key's outcome is not known.
+//!   repeating does no harm, for as long as it does none: platforms know a key for a while. Where an attempt that did nothing,
+//!   also one that was rejected, follows one whose outcome is not known, the key's outcome is not known.
 //! - It is kept exactly as long as its newest execution is: see [`crate::retention::Policy::executions`]. After that the same
 //!   key is a new one, so a caller gives no key again that is older than that.
 

@@ -92,7 +92,9 @@ fn show(whole: &Whole) -> String {
         };
         line("started", format!("{at}{waited}"));
     } else {
-        line("started", "never".to_owned());
+        // Known once it has ended in this process; one that ended with its host left no times.
+        let unknown = execution.finished_at.is_none() || execution.outcome == Some(EndingKind::Unknown);
+        line("started", if unknown { "not recorded" } else { "never" }.to_owned());
     }
     line(
         "finished",
@@ -109,7 +111,8 @@ fn show(whole: &Whole) -> String {
         lines.push(format!("result, redacted:\n{}", pretty::json(result.get())));
     }
     lines.push(match whole.requests.as_slice() {
-        [] => "nothing was sent".to_owned(),
+        [] if execution.finished_at.is_some() && execution.started_at.is_some() => "nothing was sent".to_owned(),
+        [] => "what was sent is not recorded: it runs, or ended with its host".to_owned(),
         requests => format!("sent, oldest first:\n{}", sent(requests)),
     });
     text::printable(&lines.join("\n"))

@@ -22,6 +22,7 @@ use super::file::{Connection, File};
 use super::generation::Numbering;
 use super::grant::Route;
 use super::problem::{Problem, Problems};
+use super::regular;
 use super::rights::{self, Rights};
 use super::schema::Schema;
 use super::secret;
@@ -154,7 +155,7 @@ impl<'a> Building<'a> {
             serde_json::from_str(&descriptor.config_schema).map_err(|error| format!("it is no JSON ({error})"));
         match schema.and_then(Schema::new) {
             Ok(schema) => {
-                let findings = schema.findings(&Value::Object(connection.config.clone()));
+                let findings = schema.findings(&Value::Object(connection.config.clone()), usize::MAX);
                 self.problems.extend(findings.iter().map(|finding| self.file.in_config(connection, finding)));
                 findings.is_empty()
             }
@@ -315,12 +316,11 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Problem> {
         let problem = Problem::invalid("unreadable", format!("can't read {}: {error}", path.display()));
         problem.help("paths are relative to the configuration file's folder")
     };
-    let length = std::fs::metadata(path).map_err(unreadable)?.len();
-    if length > COMPONENT_BYTES_MAX as u64 {
-        let text = format!("{} has {length} bytes, a component may have {COMPONENT_BYTES_MAX}", path.display());
-        return Err(Problem::refused("too-large", text));
-    }
-    std::fs::read(path).map_err(unreadable)
+    regular::read(path, COMPONENT_BYTES_MAX as u64).map_err(unreadable)?.ok_or_else(|| {
+        let text =
+            format!("{} is longer than the {COMPONENT_BYTES_MAX} bytes that a component may have", path.display());
+        Problem::refused("too-large", text)
+    })
 }
 
 fn limits(connection: &Connection) -> Limits {

@@ -13,6 +13,7 @@ use super::document::{Document, member};
 use super::grant::{self, BadRoute, Grant, Route};
 use super::limit;
 use super::problem::{Grade, Problem, Problems, Source};
+use super::regular;
 use super::schema::{Finding, Schema};
 use super::shape;
 
@@ -121,11 +122,9 @@ fn text(path: &Path) -> Result<String, Problem> {
         let problem = Problem::invalid("unreadable", format!("can't read {shown}: {error}"));
         problem.help("name the configuration file with `--config FILE`; by default it is ./jackfield.toml")
     };
-    let length = std::fs::metadata(path).map_err(unreadable)?.len();
-    if length > FILE_BYTES_MAX {
+    let Some(bytes) = regular::read(path, FILE_BYTES_MAX).map_err(unreadable)? else {
         return Err(Problem::invalid("too-large", format!("{shown} is larger than {FILE_BYTES_MAX} bytes")));
-    }
-    let bytes = std::fs::read(path).map_err(unreadable)?;
+    };
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Problem::invalid("not-text", format!("{shown} is not UTF-8: see the byte at offset {at}"))
@@ -160,7 +159,7 @@ pub fn parse(path: &Path, source: Source) -> Result<(File, Problems), Problems> 
 fn shape(document: &Document, problems: &mut Problems) -> shape::File {
     let Ok(schema) = Schema::new(shape::schema()) else { return shape::File::default() };
     let mut value = document.value.clone();
-    let findings = schema.findings(&value);
+    let findings = schema.findings(&value, usize::MAX);
     for finding in &findings {
         if !document.doubtful(&place(document, finding, ""), finding.code == "missing-key") {
             problems.push(placed(document, finding, ""));

@@ -20,6 +20,7 @@ pub mod grant;
 mod limit;
 pub(crate) mod nearest;
 mod problem;
+mod regular;
 mod rights;
 pub(crate) mod schema;
 mod secret;

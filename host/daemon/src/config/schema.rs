@@ -52,12 +52,13 @@ impl Schema {
         Ok(Self { document, validator })
     }
 
-    /// Everything in the value that the schema does not allow.
-    pub(crate) fn findings(&self, value: &Value) -> Vec<Finding> {
-        self.validator.iter_errors(value).flat_map(|error| self.explain(&error)).collect()
+    /// What in the value the schema does not allow, at most so many: each is explained at some length, and values may come
+    /// from those who mean harm.
+    pub(crate) fn findings(&self, value: &Value, most: usize) -> Vec<Finding> {
+        self.validator.iter_errors(value).flat_map(|error| self.explain(&error, most)).take(most).collect()
     }
 
-    fn explain(&self, error: &ValidationError<'_>) -> Vec<Finding> {
+    fn explain(&self, error: &ValidationError<'_>, most: usize) -> Vec<Finding> {
         let pointer = error.instance_path().as_str().to_owned();
         let found = error.instance();
         let one = |code, message: String, help: Option<String>| {
@@ -67,7 +68,7 @@ impl Schema {
             ValidationErrorKind::AdditionalProperties { unexpected }
             | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
                 let known = self.known_keys(error);
-                unexpected.iter().map(|key| unknown_key(&pointer, key, &known)).collect()
+                unexpected.iter().take(most).map(|key| unknown_key(&pointer, key, &known)).collect()
             }
             ValidationErrorKind::Required { property } => {
                 let property = property.as_str().unwrap_or_default();
@@ -108,11 +109,21 @@ impl Schema {
     }
 }
 
+/// More known keys than these are not compared, and not listed.
+const KNOWN_MAX: usize = 100;
+/// A longer key is nobody's slip of the pen. Bytes.
+const KEY_BYTES_MAX: usize = 256;
+
 fn unknown_key(pointer: &str, key: &str, known: &[String]) -> Finding {
-    let near = nearest::word(key, known.iter().map(String::as_str));
+    let near = if key.len() <= KEY_BYTES_MAX && known.len() <= KNOWN_MAX {
+        nearest::word(key, known.iter().map(String::as_str))
+    } else {
+        None
+    };
     let help = match (near, known) {
         (Some(near), _) => format!("did you mean `{near}`?"),
         (None, []) => "remove it".to_owned(),
+        (None, known) if known.len() > KNOWN_MAX => format!("{} keys are known here, and not this one", known.len()),
         (None, known) => format!("known here: {}", known.join(", ")),
     };
     Finding {

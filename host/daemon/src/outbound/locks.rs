@@ -26,6 +26,8 @@ struct Holder {
     clock: SharedClock,
     /// The key of the first lock that was over before its guard was dropped.
     lost: Mutex<Option<String>>,
+    /// Something was asked of the store. Whoever asked may have been dropped before the answer, and hold a lock without a guard.
+    asked: AtomicBool,
 }
 
 struct Guard {
@@ -44,7 +46,7 @@ impl HeldLocks {
         store: Arc<dyn jackfield_store::Locks>,
         clock: SharedClock,
     ) -> Self {
-        let holder = Holder { connection, owner, store, clock, lost: Mutex::default() };
+        let holder = Holder { connection, owner, store, clock, lost: Mutex::default(), asked: AtomicBool::new(false) };
         Self { holder: Arc::new(holder), guards: Mutex::default() }
     }
 
@@ -62,10 +64,14 @@ impl HeldLocks {
     /// Frees all of them: the export has ended, however.
     pub(super) async fn free(&self) {
         let guards = std::mem::take(&mut *self.guards.lock().unwrap_or_else(PoisonError::into_inner));
-        if guards.iter().all(|guard| guard.freed.swap(true, Ordering::AcqRel)) {
+        for guard in guards {
+            guard.freed.store(true, Ordering::Release);
+        }
+        let Holder { connection, owner, store, asked, .. } = &*self.holder;
+        // The store does one thing after the other: what was asked for before is done by then.
+        if !asked.swap(false, Ordering::AcqRel) {
             return;
         }
-        let Holder { connection, owner, store, .. } = &*self.holder;
         if let Err(error) = store.release(connection, *owner).await {
             // It lapses by itself.
             tracing::warn!(%connection, execution = %owner, %error, "release locks failed");
@@ -95,6 +101,7 @@ impl Locks for HeldLocks {
         let holder = &self.holder;
         // From before it was asked for: the store's time began no earlier.
         let until = holder.clock.monotonic() + ttl;
+        holder.asked.store(true, Ordering::Release);
         let taken = holder.store.try_lock(&holder.connection, key, holder.owner, ttl).await;
         let Some(fence) = taken.map_err(|error| holder.unavailable(&error))? else { return Ok(None) };
         let guard = Arc::new(Guard {
@@ -130,7 +137,7 @@ impl Held for Guard {
     }
 
     async fn free(&self) {
-        let Holder { connection, owner, store, clock, lost } = &*self.holder;
+        let Holder { connection, owner, store, clock, lost, .. } = &*self.holder;
         if self.is_over(clock.monotonic()) {
             lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| self.key.clone());
         }

@@ -115,9 +115,9 @@ impl Action {
         if !value.is_object() {
             return Err(whole("expected an object, for example {\"text\": \"hello\"}".to_owned()));
         }
-        let findings = self.input.findings(&value);
+        let findings = self.input.findings(&value, PROBLEMS_MAX);
         if !findings.is_empty() {
-            return Err(findings.into_iter().take(PROBLEMS_MAX).map(problem).collect());
+            return Err(findings.into_iter().map(problem).collect());
         }
         let text = canonical(&value);
         let mut shown = value;
@@ -127,7 +127,7 @@ impl Action {
 
     /// What is wrong with an output, where something is. The action is done all the same.
     pub(super) fn misfit(&self, output: &Value) -> Option<String> {
-        let findings = self.output.findings(output);
+        let findings = self.output.findings(output, 1);
         let first = findings.into_iter().next().map(problem)?;
         let at = if first.pointer.is_empty() { String::new() } else { format!("{}: ", first.pointer) };
         Some(format!("the output is not what the action's schema says: {at}{}", first.problem))

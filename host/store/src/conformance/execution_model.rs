@@ -94,12 +94,16 @@ impl Key {
         let nothing = |ending: Option<EndingKind>| matches!(ending, Some(EndingKind::Retry | EndingKind::Unauthorized));
         let unknown = |ending: Option<EndingKind>| ending == Some(EndingKind::Unknown);
         let endings = || self.runs.iter().map(|(_, ended)| ended.map(|(kind, _)| kind));
-        let harmless = endings().all(nothing) || (repeats_unknown && endings().all(|end| nothing(end) || unknown(end)));
+        let doubted = self.runs.iter().rev().skip(1).any(|(_, ended)| unknown(ended.map(|(kind, _)| kind)));
+        // Refused is refused, unless one before it may have done it.
+        let refused = |ending: Option<EndingKind>| doubted && ending == Some(EndingKind::Rejected);
+        let harmless = endings().all(nothing)
+            || (repeats_unknown && endings().all(|end| nothing(end) || unknown(end) || refused(end)));
         if args != self.args {
             Wanted::Conflict { id }
         } else if last.is_some() && harmless {
             Wanted::New { attempt: attempt.max(self.attempt.saturating_add(1)), doubt: endings().any(unknown) }
-        } else if nothing(last) {
+        } else if nothing(last) || refused(last) {
             Wanted::Same { id, attempt: self.attempt, ending: Some(EndingKind::Unknown) }
         } else {
             Wanted::Same { id, attempt: self.attempt, ending: last }

@@ -54,6 +54,17 @@ impl Place {
             )));
         }
         let place = Self { folder };
+        // Closing it would take it away from whoever uses it, for example /tmp.
+        let open_to_others = found.mode() & 0o077 != 0;
+        if open_to_others && !place.file().exists() {
+            let mut entries =
+                fs::read_dir(&place.folder).map_err(|error| refuse(format!("look at the data folder: {error}")))?;
+            if entries.next().is_some() {
+                return Err(refuse(
+                    "it is open to others and holds their files; give Jackfield a data folder of its own".to_owned(),
+                ));
+            }
+        }
         place.protect()?;
         Ok(place)
     }

@@ -98,7 +98,7 @@ impl Standing {
         }
         let Some(ending) = self.ending else { return Err(Opened::Same { id, attempt, ending: None }) };
         // That the last attempt did nothing says nothing of the one before it.
-        let ending = if self.doubt.is_some() && ending.kind().left_nothing() {
+        let ending = if self.doubt.is_some() && ending.kind().claims_nothing() {
             Ending::Unknown { reason: DOUBT.to_owned() }
         } else {
             ending

@@ -99,6 +99,22 @@ async fn of_a_newer_version_are_refused() {
     assert!(fs::read(&file).unwrap() == before, "the file was changed");
 }
 
+/// A folder that others use is not taken from them.
+#[test]
+fn a_folder_of_others_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("theirs"), b"dear diary").unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let refused = refused(folder.path()).to_string();
+    assert!(refused.contains("a data folder of its own"), "{refused}");
+    assert_eq!(mode(folder.path()), 0o755);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was put into it");
+    // Empty it may be taken, whatever its mode.
+    fs::remove_file(folder.path().join("theirs")).unwrap();
+    Sqlite::open(folder.path(), Options::default()).unwrap();
+    assert_eq!(mode(folder.path()), 0o700);
+}
+
 /// What is not a store, or not whole, is named, with what to do. Nothing panics and nothing is overwritten.
 #[tokio::test]
 async fn that_are_no_store_are_refused() {
