@@ -4,7 +4,7 @@
 //! fault; an instance that failed is gone. Not promised: that nothing has happened when a call fails. What it sent over
 //! its way out stays sent, and the caller's [`Client`] knows whether there was something.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jackfield_contract::{exports, translate};
@@ -55,6 +55,13 @@ pub struct Pool {
     idle: Mutex<Vec<Instance>>,
 }
 
+/// Room for one call in a pool.
+#[must_use = "it keeps others waiting"]
+pub struct Slot<'p> {
+    pool: &'p Pool,
+    _permit: Option<SemaphorePermit<'p>>,
+}
+
 struct Instance {
     cell: Cell,
     guest: exports::action::Guest,
@@ -68,42 +75,49 @@ impl Pool {
         Self { component, limits, log, free, idle: Mutex::default() }
     }
 
-    /// Runs one call, for at most `limit` by the wall clock from when an instance is free. What it computes itself is bounded
-    /// by the connection's limit of a call besides.
-    ///
-    /// # Errors
-    /// The call failed. `Refused`: nothing was called, since no instance got free within `limit`, the engine has no room, or
-    /// it is not healthy.
-    pub async fn run(&self, call: &Call, host: Host, outbound: Outbound, limit: Duration) -> Result<Done, CallFailure> {
-        let _permit = self.permit(limit).await?;
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut instance = match idle {
-            Some(instance) => instance,
-            None => self.instance().await?,
-        };
-        let done = instance.call(call, host, outbound, limit).await?;
-        if instance.cell.is_fit() {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(instance);
-        }
-        Ok(done)
+    /// Waits for room for one call, in the order of asking, for as long as it takes: whoever asks knows how long that may be.
+    pub async fn slot(&self) -> Slot<'_> {
+        // Nobody closes it.
+        Slot { pool: self, _permit: self.free.acquire().await.ok() }
     }
 
-    async fn permit(&self, limit: Duration) -> Result<SemaphorePermit<'_>, CallFailure> {
-        match tokio::time::timeout(limit, self.free.acquire()).await {
-            Ok(Ok(permit)) => Ok(permit),
-            _ => Err(CallFailure::refused(EXPORT, format!("no instance got free within {} ms", limit.as_millis()))),
-        }
+    fn idle(&self) -> MutexGuard<'_, Vec<Instance>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn instance(&self) -> Result<Instance, CallFailure> {
+    async fn instance(&self, limit: Duration) -> Result<Instance, CallFailure> {
         let component = &self.component;
         let indices = component.0.indices.action.as_ref();
         let indices = indices.ok_or_else(|| CallFailure::refused(EXPORT, "the component does not export `action`"))?;
         let clock = Arc::clone(component.engine().clock());
         let guest = Guest::action(self.limits, clock, self.log.clone(), component.namespace());
-        let mut cell = Cell::new(component, guest, self.limits.call).await?;
+        let mut cell = Cell::new(component, guest, self.limits.call.min(limit)).await?;
         let guest = cell.interface(|store, instance| indices.load(store, instance))?;
         Ok(Instance { cell, guest })
+    }
+}
+
+impl Slot<'_> {
+    /// Runs one call, for at most `limit` by the wall clock, what an instance takes that has to be made first included. What
+    /// the guest computes itself is bounded by the connection's limit of a call besides.
+    ///
+    /// # Errors
+    /// The call failed. `Refused`: nothing was called, since the engine has no room or is not healthy.
+    pub async fn run(self, call: &Call, host: Host, outbound: Outbound, limit: Duration) -> Result<Done, CallFailure> {
+        let pool = self.pool;
+        let clock = pool.component.engine().clock();
+        let until = clock.monotonic() + limit;
+        let idle = pool.idle().pop();
+        let mut instance = match idle {
+            Some(instance) => instance,
+            None => pool.instance(limit).await?,
+        };
+        let left = until.saturating_duration_since(clock.monotonic());
+        let done = instance.call(call, host, outbound, left).await?;
+        if instance.cell.is_fit() {
+            pool.idle().push(instance);
+        }
+        Ok(done)
     }
 }
 

@@ -74,7 +74,7 @@ async fn pool(wat: &str) -> Pool {
 }
 
 async fn run(pool: &Pool, outbound: Outbound, limit: Duration) -> Result<Done, CallFailure> {
-    pool.run(&call(), Fakes::default().host(), outbound, limit).await
+    pool.slot().await.run(&call(), Fakes::default().host(), outbound, limit).await
 }
 
 fn quick() -> Outbound {
@@ -134,6 +134,19 @@ async fn case_10_waiting_is_bounded_by_the_deadline_and_computing_by_the_limit_o
     assert!(failure.message.starts_with("computed for more than 200 ms"), "{failure}");
     let took = clock.monotonic().duration_since(began);
     assert!(took < Duration::from_secs(30), "{took:?}");
+}
+
+#[tokio::test]
+async fn slots_are_given_in_the_order_of_asking() {
+    let pool = pool(&action("", OK)).await;
+    let mut taken = vec![pool.slot().await, pool.slot().await];
+    let (mut third, mut fourth) = (std::pin::pin!(pool.slot()), std::pin::pin!(pool.slot()));
+    assert!(futures::poll!(&mut third).is_pending() && futures::poll!(&mut fourth).is_pending());
+    taken.pop();
+    assert!(futures::poll!(&mut fourth).is_pending());
+    let slot = third.await;
+    drop(slot);
+    drop(fourth.await);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use jackfield::outbound::buckets::Level;
 use jackfield_model::action::{Ending, EndingKind};
 use jackfield_tests::desk::{Desk, request};
 use jackfield_tests::guest::ACTION_STEPS;
@@ -24,6 +25,58 @@ async fn no_place_within_the_time_is_retry_with_the_time() {
     // Another bucket goes on.
     let other = json!({ "steps": [{ "place": "c" }, { "send": "https://echo.test/ok" }] });
     assert_eq!(desk.run("steps", &other).await.unwrap().ending.kind(), EndingKind::Done);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_is_told_of_its_own_turn_holds_up_nobody_else() {
+    let web = Web::start().await;
+    let desk = Desk::open(ACTION_STEPS, &web, "").await;
+    desk.run("steps", &json!({ "steps": [{ "left": ["b", 0, 1_500] }] })).await.unwrap();
+    // The last of them is told to come back in fifteen seconds, and says so.
+    let call = || {
+        let (host, mut request) = (desk.host.clone(), request("steps", &json!({ "steps": [{ "place": "b" }] })));
+        request.timeout = Some(Duration::from_secs(60));
+        tokio::spawn(async move { host.run(request).await.unwrap() })
+    };
+    let calls: Vec<_> = (0..10).map(|_| call()).collect();
+    let level = bucket(&desk, "b", |level| level.waiting == 10).await;
+    assert_eq!(level.paused_until, None, "{level:?}");
+    for call in calls {
+        let report = call.await.unwrap();
+        assert_eq!(report.ending.kind(), EndingKind::Done, "{report:?}");
+    }
+}
+
+/// The bucket of this name, once it is like this.
+async fn bucket(desk: &Desk, name: &str, mut like: impl FnMut(&Level) -> bool) -> Level {
+    loop {
+        let status = desk.host.status().await;
+        let mut levels = status.connections.into_iter().flat_map(|connection| connection.buckets);
+        if let Some(level) = levels.find(|level| level.bucket == name && like(level)) {
+            return level;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_gets_no_instance_in_its_time_is_not_begun() {
+    let web = Web::start().await;
+    let desk = Desk::open(ACTION_STEPS, &web, "limits = { actions = 1 }").await;
+    let host = desk.host.clone();
+    let stalls = json!({ "steps": [{ "send": "https://echo.test/stall" }] });
+    let long = tokio::spawn(async move { host.run(request("steps", &stalls)).await });
+    while web.asked().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let mut late = request("steps", &json!({ "steps": [{ "send": "https://echo.test/ok" }] }));
+    late.timeout = Some(Duration::from_millis(300));
+    let report = desk.host.run(late).await.unwrap();
+    assert_eq!(report.ending.kind(), EndingKind::Retry, "{report:?}");
+    assert!(report.notes.iter().any(|note| note.contains("no instance got free")), "{report:?}");
+    assert!(!long.is_finished(), "it waited no longer than its own time");
+    assert_eq!(web.asked().len(), 1);
+    long.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]

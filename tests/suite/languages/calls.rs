@@ -102,7 +102,7 @@ impl Connector {
             deadline: Timestamp(u64::MAX >> 12),
             annotations: "{}".to_owned(),
         };
-        let done = self.pool.run(&call, host, outbound, LIMIT).await.unwrap();
+        let done = self.pool.slot().await.run(&call, host, outbound, LIMIT).await.unwrap();
         let requests = platform.requests.lock().unwrap().clone();
         Seen { done, requests }
     }

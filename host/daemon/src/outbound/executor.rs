@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jackfield_engine::action::Pool;
@@ -16,7 +15,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::buckets::{Buckets, Ticket};
+use super::arrivals::{Arrival, Arrivals};
+use super::buckets::Buckets;
 use super::locks::HeldLocks;
 use super::outcome;
 use super::passage::Passage;
@@ -47,7 +47,7 @@ pub(super) struct Inner {
     pub(super) buckets: Buckets,
     /// Rows came into the inbox.
     pub(super) rows: Box<dyn Fn() + Send + Sync>,
-    tickets: AtomicU64,
+    arrivals: Arrivals,
     calls: Arc<Semaphore>,
     running: Running,
     tally: Tally,
@@ -61,7 +61,7 @@ pub(super) struct Job {
     pub(super) args: Arguments,
     until: Monotonic,
     cancelled: CancellationToken,
-    ticket: Ticket,
+    pub(super) arrival: Arrival,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -74,7 +74,7 @@ impl Executor {
             pool,
             buckets: Buckets::new(clock.clone()),
             rows: Box::new(rows),
-            tickets: AtomicU64::new(0),
+            arrivals: Arrivals::default(),
             calls: Arc::new(Semaphore::new(CALLS_MAX)),
             running: Running::default(),
             tally: Tally::default(),
@@ -106,7 +106,7 @@ impl Executor {
         let cancelled = inner.stop.child_token();
         let job = Job {
             until: inner.clock.monotonic() + request.timeout.map_or(most, |asked| asked.min(most)),
-            ticket: Ticket(inner.tickets.fetch_add(1, Ordering::Relaxed)),
+            arrival: inner.arrivals.arrive(),
             cancelled: cancelled.clone(),
             request,
             args,
@@ -162,7 +162,7 @@ impl Inner {
         let locks = HeldLocks::new(spec.id.clone(), id, self.stores.locks.clone(), self.clock.clone());
         let passage = Arc::new(Passage::new(
             spec.gate.clone(),
-            (self.buckets.clone(), job.ticket),
+            (self.buckets.clone(), job.arrival.ticket()),
             self.clock.clone(),
             (job.cancelled.clone(), self.until(&job, action, doubt)),
             Arc::new(locks),
@@ -177,7 +177,7 @@ impl Inner {
             connection = %spec.id, execution = %id, action = job.request.action, attempt,
             generation = spec.generation.0, outcome = ending.kind().as_str(), reason = ending.reason(), "action ended"
         );
-        let (requests, more, waited) = passage.journal.take();
+        let (requests, more) = passage.journal.take();
         let mut kept = notes.clone();
         if more > 0 {
             kept.push(format!("{more} more requests are not listed"));
@@ -187,7 +187,7 @@ impl Inner {
             ending: ending.clone(),
             notes: kept,
             requests,
-            waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
+            waited_ms: u64::try_from(passage.places.waited().as_millis()).unwrap_or(u64::MAX),
             started_at: Some(started_at),
             finished_at: self.clock.now(),
         };
@@ -217,6 +217,8 @@ impl Inner {
                 }
                 Opened::Same { id, ending: None, .. } => {
                     drop(entry);
+                    // As long as another one takes: nobody stands behind it meanwhile.
+                    job.arrival.leave();
                     let wait = job.until.saturating_duration_since(self.clock.monotonic());
                     let ended = tokio::select! {
                         biased;

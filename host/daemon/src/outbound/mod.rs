@@ -5,15 +5,18 @@
 //!   durable first.
 //! - An execution ends as one of six words. `done`, `partial`: it happened. `rejected`, `retry`, `unauthorized`: it did
 //!   not. `unknown`: it may have; nobody repeats it by himself.
-//! - Callers wait in order for a place in a bucket that the platform limits, within their time, and other buckets go on.
+//! - Calls begin in the order in which they were taken, and wait in that order for a place in a bucket that the platform
+//!   limits, within their time; other buckets go on. Whoever waits holds no place, so nobody waits for each other.
 //! - Needs no session: it works while the connection is parked, waiting or not configured to have one.
 
+mod arrivals;
 pub mod buckets;
 mod executor;
 mod locks;
 mod outcome;
 mod passage;
 mod people;
+mod places;
 mod policy;
 pub mod registry;
 pub mod request;

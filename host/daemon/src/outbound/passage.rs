@@ -1,6 +1,5 @@
 //! The way out of one execution: every request of it goes through here, is noted, and stops when nobody waits any more.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::buckets::{Buckets, Busy, Place, Ticket};
 use super::locks::HeldLocks;
+use super::places::Places;
 use crate::text;
 
 /// Requests of one execution that are kept in the ledger; a broadcast has fifty. More are counted.
@@ -30,8 +30,6 @@ const MARGIN: Duration = Duration::from_millis(100);
 /// The way out of one execution, over all its runs.
 pub(super) struct Passage {
     pub(super) gate: Gate,
-    pub(super) buckets: Buckets,
-    pub(super) ticket: Ticket,
     pub(super) clock: SharedClock,
     /// Nobody waits any more.
     pub(super) cancelled: CancellationToken,
@@ -39,7 +37,7 @@ pub(super) struct Passage {
     pub(super) until: Monotonic,
     pub(super) locks: Arc<HeldLocks>,
     pub(super) journal: Journal,
-    places: Mutex<Places>,
+    pub(super) places: Places,
 }
 
 /// What was sent.
@@ -53,30 +51,18 @@ pub(super) struct Journal {
 struct Noted {
     requests: Vec<Request>,
     more: u64,
-    waited: Duration,
-}
-
-/// Places in buckets that the execution has.
-#[derive(Default)]
-struct Places {
-    /// Got by waiting for a turn; the next `reserve` of the bucket takes it.
-    granted: Option<(String, Place)>,
-    /// Reserved for requests to come, in order.
-    reserved: VecDeque<Place>,
-    /// Of requests that are under way, or whose answer was not told yet; and whether there is an answer.
-    out: Vec<(Place, bool)>,
 }
 
 impl Passage {
     pub(super) fn new(
         gate: Gate,
-        (buckets, ticket): (Buckets, Ticket),
+        tickets: (Buckets, Ticket),
         clock: SharedClock,
         (cancelled, until): (CancellationToken, Monotonic),
         locks: Arc<HeldLocks>,
     ) -> Self {
-        let (journal, places) = (Journal::default(), Mutex::default());
-        Self { gate, buckets, ticket, clock, cancelled, until, locks, journal, places }
+        let places = Places::new(tickets, clock.clone(), (cancelled.clone(), until));
+        Self { gate, clock, cancelled, until, locks, journal: Journal::default(), places }
     }
 
     /// Time until nobody waits any more.
@@ -84,63 +70,17 @@ impl Passage {
         self.until.saturating_duration_since(self.clock.monotonic())
     }
 
-    /// Gives the next run the place that was waited for.
-    pub(super) fn grant(&self, bucket: String, place: Place) {
-        self.places().granted = Some((bucket, place));
+    /// Notes a request that the host itself does not send.
+    fn unsent(&self, request: &HttpRequest, why: String, fault: Fault) -> Result<HttpResponse, Fault> {
+        let mut flight = Flight::new(self, request, None);
+        flight.note = Some(format!("not sent: {why}"));
+        let outcome = Err(fault);
+        flight.finish(&outcome);
+        outcome
     }
 
-    /// A run is over: places that it did not use go to whoever waits. Says whether it had used the one it was granted.
-    pub(super) fn run_ended(&self) -> bool {
-        let mut places = self.places();
-        let used = places.granted.is_none();
-        *places = Places::default();
-        used
-    }
-
-    /// Waits for a place, in order, and notes for how long.
-    pub(super) async fn turn(&self, bucket: &str) -> Result<Place, Busy> {
-        let began = self.clock.monotonic();
-        let turn = self.buckets.turn(bucket, self.ticket, self.until);
-        let got = tokio::select! {
-            biased;
-            () = self.cancelled.cancelled() => Err(Busy { after: None }),
-            got = turn => got,
-        };
-        self.journal.noted().waited += self.clock.monotonic().saturating_duration_since(began);
-        got
-    }
-
-    fn places(&self) -> MutexGuard<'_, Places> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The place of a request that is about to be sent, where one was reserved.
-    fn departing(&self) -> Option<String> {
-        let mut places = self.places();
-        let place = places.reserved.pop_front()?;
-        let bucket = place.bucket().to_owned();
-        places.out.push((place, false));
-        Some(bucket)
-    }
-
-    /// Gives back the places of requests that were answered without a word on their bucket: not every platform says one.
-    fn untold(&self, bucket: &str) {
-        let mut places = self.places();
-        places.out.retain(|(place, answered)| !*answered || place.bucket() != bucket);
-    }
-
-    /// Says of the newest place of this bucket whether its request has left, and whether there is an answer.
-    fn departed(&self, bucket: &str, left: bool, answered: bool) {
-        let mut places = self.places();
-        let Some(at) = places.out.iter().rposition(|(place, _)| place.bucket() == bucket) else { return };
-        if left {
-            if let Some((place, is_answered)) = places.out.get_mut(at) {
-                place.departed();
-                *is_answered = answered;
-            }
-        } else {
-            drop(places.out.remove(at));
-        }
+    fn no_place(&self, Busy { after }: Busy) -> Fault {
+        if self.cancelled.is_cancelled() { Fault::Cancelled } else { Fault::Unavailable(after) }
     }
 }
 
@@ -150,15 +90,15 @@ impl Client for Passage {
         if self.cancelled.is_cancelled() {
             return Err(Fault::Cancelled);
         }
+        let place = match self.places.next().await {
+            Ok(place) => place,
+            Err(busy) => return self.unsent(&request, "no place in the rate limit".to_owned(), self.no_place(busy)),
+        };
         if let Some(key) = self.locks.lapsed() {
-            let fault = Fault::Unavailable(None);
-            let mut flight = Flight::new(self, &request);
-            flight.note = Some(format!("not sent: the lease on `{key}` has lapsed"));
-            flight.finish(&Err(fault.clone()));
-            return Err(fault);
+            return self.unsent(&request, format!("the lease on `{key}` has lapsed"), Fault::Unavailable(None));
         }
         request.timeout = request.timeout.min(self.remaining().saturating_sub(MARGIN));
-        let flight = Flight::new(self, &request);
+        let flight = Flight::new(self, &request, place);
         let outcome = self.gate.send_noting(request, flight.departed.clone()).await;
         flight.finish(&outcome);
         outcome
@@ -168,41 +108,12 @@ impl Client for Passage {
         if self.cancelled.is_cancelled() {
             return Err(Fault::Cancelled);
         }
-        self.untold(bucket);
-        let granted = {
-            let mut places = self.places();
-            match &places.granted {
-                Some((name, _)) if name == bucket => places.granted.take().map(|(_, place)| place),
-                _ => None,
-            }
-        };
-        let got = match granted {
-            Some(place) => Ok(place),
-            // What was begun is finished first, so it may wait.
-            None if self.journal.left() => self.turn(bucket).await,
-            None => self.buckets.try_reserve(bucket, self.ticket),
-        };
-        let place =
-            got.map_err(
-                |Busy { after }| {
-                    if self.cancelled.is_cancelled() { Fault::Cancelled } else { Fault::Unavailable(after) }
-                },
-            )?;
-        self.places().reserved.push_back(place);
-        Ok(())
+        // What was begun is finished first, so it may wait.
+        self.places.reserve(bucket, self.journal.left()).await.map_err(|busy| self.no_place(busy))
     }
 
     fn left(&self, bucket: &str, remaining: u32, resets_in: Duration) {
-        let answered = {
-            let mut places = self.places();
-            // The oldest one that is out.
-            let at = places.out.iter().position(|(place, _)| place.bucket() == bucket);
-            at.map(|at| places.out.remove(at).0)
-        };
-        match answered {
-            Some(place) => place.told(remaining, resets_in),
-            None => self.buckets.left(bucket, remaining, resets_in),
-        }
+        self.places.told(bucket, remaining, resets_in);
     }
 }
 
@@ -212,10 +123,10 @@ impl Journal {
         self.left.load(Ordering::Acquire)
     }
 
-    /// All that was noted: requests, how many more there were, and time waited for places.
-    pub(super) fn take(&self) -> (Vec<Request>, u64, Duration) {
+    /// All that was noted: requests, and how many more there were.
+    pub(super) fn take(&self) -> (Vec<Request>, u64) {
         let noted = std::mem::take(&mut *self.noted());
-        (noted.requests, noted.more, noted.waited)
+        (noted.requests, noted.more)
     }
 
     fn noted(&self) -> MutexGuard<'_, Noted> {
@@ -227,7 +138,7 @@ impl Journal {
 struct Flight<'a> {
     passage: &'a Passage,
     departed: Departed,
-    bucket: Option<String>,
+    place: Option<Place>,
     at: Timestamp,
     began: Monotonic,
     method: &'static str,
@@ -238,13 +149,13 @@ struct Flight<'a> {
 }
 
 impl<'a> Flight<'a> {
-    fn new(passage: &'a Passage, request: &HttpRequest) -> Self {
-        // Without query: they carry more than a place, and a path can be read by people.
-        let place = request.url.split(['?', '#']).next().unwrap_or_default();
-        let target = text::line(&passage.gate.mask().text(place), TARGET_CHARS_MAX);
+    fn new(passage: &'a Passage, request: &HttpRequest, place: Option<Place>) -> Self {
+        // Without query: it carries more than a path, and a path can be read by people.
+        let path = request.url.split(['?', '#']).next().unwrap_or_default();
+        let target = text::line(&passage.gate.mask().text(path), TARGET_CHARS_MAX);
         Self {
             departed: Departed::default(),
-            bucket: passage.departing(),
+            place,
             at: passage.clock.now(),
             began: passage.clock.monotonic(),
             method: request.method.as_str(),
@@ -272,8 +183,11 @@ impl Drop for Flight<'_> {
         if left {
             passage.journal.left.store(true, Ordering::Release);
         }
-        if let Some(bucket) = &self.bucket {
-            passage.departed(bucket, left, self.status.is_some());
+        if let Some(mut place) = self.place.take().filter(|_| left) {
+            place.departed();
+            if self.status.is_some() {
+                passage.places.answered(place);
+            }
         }
         let fault = if self.ended { self.note.take() } else { Some("nobody waited for the answer".to_owned()) };
         let ms = passage.clock.monotonic().saturating_duration_since(self.began).as_millis();

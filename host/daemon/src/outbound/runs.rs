@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jackfield_engine::action::{Done, Outbound};
+use jackfield_engine::action::{Done, Outbound, Slot};
 use jackfield_engine::capability::lease::Locks;
 use jackfield_engine::runtime::{Host, Rights};
 use jackfield_engine::{CallFailure, FailureKind};
@@ -25,9 +25,6 @@ use crate::inbound::StateMap;
 /// How long a guest may go on after its caller has left: to undo, or to end what it began.
 const CLEANUP: Duration = Duration::from_secs(2);
 
-/// How far past its deadline a call may come back: the engine's own grace, and a busy machine.
-const OVERTIME: Duration = Duration::from_secs(1);
-
 /// Runs that asked to wait for a bucket and then did not reserve a place in it. One may lose a race; more are a loop.
 const UNUSED_TURNS_MAX: u32 = 3;
 
@@ -43,22 +40,26 @@ impl Inner {
     ) -> Ending {
         let (mut unused_turns, mut waited_for_all) = (0, false);
         loop {
+            let Some(slot) = self.slot(job, passage).await else {
+                notes.push("no instance got free in its time".to_owned());
+                return stopped(passage);
+            };
             let limit = action.spec().timeout.min(passage.remaining());
             if limit.is_zero() || passage.cancelled.is_cancelled() {
                 return stopped(passage);
             }
-            let ran = self.once(&call(job, id, attempt, passage, self.clock.now()), passage, limit).await;
+            let ran = self.once(slot, &call(job, id, attempt, passage, self.clock.now()), passage, limit).await;
             let lapsed = passage.locks.lapsed();
             passage.locks.free().await;
             // Before its place is given back: whoever waits for it must not run into the same refusal.
             if let Ok(Done {
-                result: Err(ActionFault::Retry(Pause { after: Some(after), bucket: Some(bucket) })),
-                ..
+                result: Err(ActionFault::Retry(Pause { after: Some(after), bucket: Some(bucket) })), ..
             }) = &ran
+                && passage.places.is_news(bucket)
             {
                 self.buckets.pause(bucket, *after);
             }
-            let used = passage.run_ended();
+            let used = passage.places.run_ended();
             let done = match ran {
                 Ok(done) => done,
                 Err(failure) => return failed(&failure, passage, notes),
@@ -81,8 +82,8 @@ impl Inner {
                 notes.push(format!("the connector asked for `{bucket}` and then did not reserve a place in it"));
                 return retry("the connector waits for a place that it does not take", after);
             }
-            match passage.turn(&bucket).await {
-                Ok(place) => passage.grant(bucket, place),
+            match passage.places.turn(&bucket).await {
+                Ok(place) => passage.places.grant(place),
                 Err(Busy { .. }) if passage.cancelled.is_cancelled() => return stopped(passage),
                 Err(Busy { after }) => {
                     return retry(format!("the rate limit `{bucket}` has no place within the time given"), after);
@@ -91,8 +92,30 @@ impl Inner {
         }
     }
 
+    /// Waits for an instance: those that were taken earlier are served first. None where the time is over, or its caller has
+    /// left.
+    async fn slot(&self, job: &Job, passage: &Passage) -> Option<Slot<'_>> {
+        let slot = async {
+            job.arrival.first().await;
+            self.pool.slot().await
+        };
+        let slot = tokio::select! {
+            biased;
+            () = passage.cancelled.cancelled() => None,
+            slot = tokio::time::timeout(passage.remaining(), slot) => slot.ok(),
+        };
+        job.arrival.leave();
+        slot
+    }
+
     /// One run. A guest whose caller has left is given a little time.
-    async fn once(&self, call: &Call, passage: &Arc<Passage>, limit: Duration) -> Result<Done, CallFailure> {
+    async fn once(
+        &self,
+        slot: Slot<'_>,
+        call: &Call,
+        passage: &Arc<Passage>,
+        limit: Duration,
+    ) -> Result<Done, CallFailure> {
         let spec = &self.spec;
         let host = Host {
             connection: spec.id.clone(),
@@ -109,17 +132,17 @@ impl Inner {
             directory: if spec.contacts { Some(Arc::new(people)) } else { None },
             locks: if spec.lease { Some(passage.locks.clone() as Arc<dyn Locks>) } else { None },
         };
-        let run = self.pool.run(call, host, outbound, limit);
+        let run = slot.run(call, host, outbound, limit);
         tokio::pin!(run);
-        let late = |message: String| CallFailure { kind: FailureKind::Deadline, export: "action.run", message };
         tokio::select! {
             biased;
-            done = tokio::time::timeout(passage.remaining() + OVERTIME, &mut run) => {
-                done.unwrap_or_else(|_| Err(late("its time was over before it had an instance to run on".to_owned())))
-            }
+            done = &mut run => done,
             () = passage.cancelled.cancelled() => {
                 let rest = tokio::time::timeout(CLEANUP, &mut run).await;
-                rest.unwrap_or_else(|_| Err(late(format!("not back {} s after its caller had left", CLEANUP.as_secs()))))
+                rest.unwrap_or_else(|_| {
+                    let message = format!("not back {} s after its caller had left", CLEANUP.as_secs());
+                    Err(CallFailure { kind: FailureKind::Deadline, export: "action.run", message })
+                })
             }
         }
     }

@@ -190,7 +190,7 @@ impl Bucket {
     /// When it may look different although nothing happens.
     fn changes(&self, now: Moment) -> Option<Monotonic> {
         let opens = self.opens(now);
-        if opens > now.at { Some(opens) } else { self.limit.as_ref().and_then(Limit::ends) }
+        if opens > now.at { Some(opens) } else { self.limit.as_ref().and_then(Limit::changes) }
     }
 
     /// When the one that has so many before it can go, as far as it is known.

@@ -9,12 +9,14 @@
 //! - A window that is over by our clock is over on the platform too: that one ended before its answer was here. A new one is
 //!   presumed, as large as the last, and no more is given out than that until an answer says when it ends.
 //! - An answer to a request that set out before the presumed window may be of the old one or of the new one. It is believed
-//!   where it says less, and held against the window as well, until somebody who set out later was answered.
+//!   where it says less, and held against the window as well, until somebody who set out later was answered, or the window is
+//!   over that it speaks of.
 
 use std::time::Duration;
 
 use jackfield_model::clock::Monotonic;
 
+use super::doubtful::Doubtful;
 use super::lost::Lost;
 use super::table::Moment;
 
@@ -38,6 +40,7 @@ pub(super) struct Limit {
     /// Places given out that are neither answered nor returned.
     outstanding: u32,
     lost: Lost,
+    doubtful: Doubtful,
     /// Answers to requests that set out before are not believed: the platform has refused since.
     refused: u64,
 }
@@ -70,12 +73,14 @@ impl Limit {
             length: Duration::ZERO,
             outstanding: 0,
             lost: Lost::default(),
+            doubtful: Doubtful::default(),
             refused: 0,
         }
     }
 
     /// Presumes a new window where the last one is over. Before everything else.
     pub(super) fn roll(&mut self, now: Moment) {
+        self.doubtful.pass(now.at);
         if let Some(ends) = self.window.ends.filter(|ends| *ends <= now.at) {
             // An end that may be the old window's says nothing of when the lost ones are over.
             if self.window.told.is_some() {
@@ -87,7 +92,8 @@ impl Limit {
 
     /// Places that can be given out now.
     pub(super) fn free(&self) -> u32 {
-        let free = self.window.remaining.saturating_sub(self.outstanding).saturating_sub(self.lost.count());
+        let held = [self.outstanding, self.lost.count(), self.doubtful.count()];
+        let free = held.into_iter().fold(self.window.remaining, u32::saturating_sub);
         // With nothing out and no end in sight nothing would ever change: ask with one.
         if self.window.ends.is_none() && self.outstanding == 0 { free.max(1) } else { free }
     }
@@ -107,6 +113,11 @@ impl Limit {
         self.window.ends
     }
 
+    /// When there may be more places although nothing happens.
+    pub(super) fn changes(&self) -> Option<Monotonic> {
+        [self.window.ends, self.doubtful.ends()].into_iter().flatten().min()
+    }
+
     /// Places that wait for an answer.
     pub(super) fn outstanding(&self) -> u32 {
         self.outstanding
@@ -119,7 +130,7 @@ impl Limit {
 
     /// Whether one that begins anew would know as much.
     pub(super) fn is_blank(&self, now: Moment) -> bool {
-        !self.is_known() && self.outstanding == 0 && self.lost.is_over(now.at)
+        !self.is_known() && self.outstanding == 0 && self.doubtful.count() == 0 && self.lost.is_over(now.at)
     }
 
     /// A place is given out.
@@ -151,6 +162,7 @@ impl Limit {
         };
         // Whoever was given up long before this one set out is counted in what it says.
         self.lost.settle(granted.at);
+        self.doubtful.settle(granted);
         if surely_newer {
             self.open(remaining, resets_in, now);
             return;
@@ -163,7 +175,7 @@ impl Limit {
             self.lower(remaining, now);
         } else {
             // In the presumed window it has taken a place, and in the one before it has not: both fit.
-            self.lost.add(now.at);
+            self.doubtful.add(resets_in, now);
             let with_it = remaining.saturating_add(1);
             let first = self.window.ends.is_none();
             self.window.remaining = if first { with_it } else { self.window.remaining.min(with_it) };
@@ -186,6 +198,7 @@ impl Limit {
     pub(super) fn refused(&mut self, now: Moment) {
         self.window = Window::presumed(1, now.order);
         (self.capacity, self.length, self.refused) = (1, Duration::ZERO, now.order);
+        self.doubtful = Doubtful::default();
     }
 
     fn open(&mut self, remaining: u32, resets_in: Duration, now: Moment) {

@@ -5,12 +5,18 @@
 //!   to one request at a time.
 //! - Whoever waits in a bucket goes in the order of the tickets, and is told as soon as it is known that the place comes too
 //!   late. A waiter that is dropped, and a place that is not used, make room for the next one.
+//! - No place is idle for longer than it takes to know that it is there: where all requests are answered, a window's places are
+//!   used once in the time of a window and of the slowest request, there and back. The one may be shorter than the other.
 //! - Buckets do not wait for each other, except that a pause of [`EVERYTHING`] holds all of them.
+//!
+//! Whoever has a place may be overtaken on the way by others who have one too, and by nobody else. Who asks for a bucket in which
+//! nobody waits has a place before whoever has not asked yet, whatever their tickets.
 //!
 //! It sends nothing and starts no task. It counts what goes through this host: what others send with the same credentials
 //! it learns from the answers only.
 
 mod bucket;
+mod doubtful;
 mod limit;
 mod lost;
 mod place;

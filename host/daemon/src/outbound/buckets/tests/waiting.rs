@@ -131,6 +131,22 @@ fn the_end_of_a_window_wakes_the_first() {
 }
 
 #[test]
+fn the_end_of_a_window_that_may_be_over_wakes_the_first() {
+    let world = World::new();
+    let buckets = world.buckets();
+    answered(&buckets, "a", 1, ms(1000));
+    let slow = sent(&buckets, "a");
+    world.pass(ms(1000));
+    let next = sent(&buckets, "a");
+    slow.told(0, ms(50));
+    // One of two is left, and the slow one may have it: but not for longer than its own window.
+    next.told(1, ms(900));
+    let mut first = Caller::new(&world, &buckets, "a", 1, HOUR);
+    world.pass(ms(50));
+    drop(first.goes());
+}
+
+#[test]
 fn an_end_that_becomes_known_is_noticed() {
     let world = World::new();
     let buckets = world.buckets();
