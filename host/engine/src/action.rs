@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jackfield_contract::{exports, translate};
-use jackfield_model::action::{ActionFault, Call, Outcome};
+use jackfield_model::action::{ActionFault, Call, Outcome, Pause};
 use jackfield_model::session::Effect;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -17,7 +17,8 @@ use crate::capability::http::Client;
 use crate::capability::lease::Locks;
 use crate::cell::{Cell, bounded};
 use crate::component::Component;
-use crate::failure::CallFailure;
+use crate::effects::label;
+use crate::failure::{CallFailure, FailureKind};
 use crate::guest::Guest;
 use crate::limits::GuestLimits;
 use crate::log::LogSink;
@@ -142,6 +143,11 @@ impl Instance {
         let effects = guest.effects.take();
         match result?.map(Outcome::from).map_err(ActionFault::from) {
             Ok(outcome) => Ok(Done { result: Ok(outcome), effects }),
+            // Buckets are kept by name, so a name may be no longer than where it is reserved.
+            Err(ActionFault::Retry(Pause { bucket: Some(bucket), .. })) if label("bucket", &bucket).is_err() => {
+                let message = format!("the bucket of its pause has {} bytes", bucket.len());
+                Err(CallFailure { kind: FailureKind::Trap, export: EXPORT, message })
+            }
             Err(fault) => Ok(Done { result: Err(fault), effects: Vec::new() }),
         }
     }

@@ -128,3 +128,34 @@ async fn refusals_of_the_platform_are_not_risked_for_ever() {
     assert!(jackfield_tests::desk::said(&report)[0].starts_with("exhausted: refusals"), "{report:?}");
     assert_eq!(web.asked().len(), asked);
 }
+
+/// A platform that refuses and names no time, or none to speak of, is not asked as fast as it answers: the waits double.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_without_a_time_is_not_asked_again_at_once() {
+    /// One that is believed, then waits of 100 ms, 200 ms, 400 ms and 800 ms fit into two seconds, and a few on the way.
+    const MOST: usize = 8;
+    let web = Web::start().await;
+    let desk = Desk::open(ACTION_STEPS, &web, "").await;
+    for (bucket, pause) in [("b", json!({ "after": 0, "bucket": "b" })), ("c", json!({ "bucket": "c" }))] {
+        let before = web.asked().len();
+        let steps = json!([{ "place": bucket }, { "send": "https://echo.test/ok" }]);
+        let mut refused = request("steps", &json!({ "steps": steps, "end": { "retry": pause } }));
+        refused.timeout = Some(Duration::from_secs(2));
+        let report = desk.host.run(refused).await.unwrap();
+        assert_eq!(report.ending.kind(), EndingKind::Retry, "{report:?}");
+        let asked = web.asked().len() - before;
+        assert!((2..=MOST).contains(&asked), "{bucket}: asked {asked} times");
+    }
+}
+
+/// Buckets are kept by name, so a name that no `reserve` would take is the guest's failure.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_names_a_bucket_that_could_be_reserved() {
+    let web = Web::start().await;
+    let desk = Desk::open(ACTION_STEPS, &web, "").await;
+    for bucket in [String::new(), "x".repeat(100_000)] {
+        let report = desk.run("steps", &json!({ "end": { "retry": { "after": 5, "bucket": bucket } } })).await.unwrap();
+        assert_eq!(report.ending.kind(), EndingKind::Retry, "{report:?}");
+        assert!(report.notes.iter().any(|note| note.contains("bucket")), "{report:?}");
+    }
+}

@@ -130,6 +130,9 @@ async fn what_is_refused_says_which_case_it_is_and_sends_nothing() {
     refused(&nowhere, INVALID, "no-connection");
     refused(&run(&home, "wipe", &send, &[]), REFUSED, "needs-approval");
     refused(&run(&home, "steps", &send, &["--attempt", "2"]), REFUSED, "repeat");
+    // Keys are kept and shown.
+    let (_, stderr) = ended(&run(&home, "steps", &send, &["--key", CANARY]), INVALID);
+    assert!(stderr.contains("secret") && !stderr.contains(CANARY), "{stderr}");
     for args in ["{", "@nowhere.json", "nonsense"] {
         let (_, stderr) = ended(&home.run(&["action", "run", "echo", "steps", "--args", args]), INVALID);
         assert!(stderr.contains("the arguments"), "{args}: {stderr}");

@@ -105,7 +105,6 @@ async fn two_hundred_callers_on_five_a_second() {
         assert!(*number <= arrived + 4, "{number} was there as number {arrived}: {numbers:?}");
     }
     let took = Duration::from_millis(at_ms[199] - at_ms[0]);
-    eprintln!("two hundred callers took {took:?}");
     assert!(took <= LEAST.mul_f64(1.15), "{took:?}");
 }
 

@@ -174,6 +174,7 @@ impl From<Refused> for Failure {
             Refused::Conflict { .. } => (StatusCode::CONFLICT, Class::Refused, "key-conflict"),
             Refused::Running { .. } => (StatusCode::CONFLICT, Class::Failed, "running"),
             Refused::Full(_) => (StatusCode::TOO_MANY_REQUESTS, Class::Failed, "full"),
+            Refused::Failed(_) => (StatusCode::INTERNAL_SERVER_ERROR, Class::Failed, "executor"),
             Refused::Store(_) => (StatusCode::SERVICE_UNAVAILABLE, Class::Failed, "store"),
             Refused::Stopping => (StatusCode::SERVICE_UNAVAILABLE, Class::Failed, "stopping"),
         };

@@ -30,9 +30,7 @@ use crate::spec::Spec;
 /// Calls of one connection that run or wait. Each holds its arguments in memory.
 const CALLS_MAX: usize = 1_000;
 
-/// How often an ending that could not be written is tried again before the next start has to say `unknown`.
-const CLOSE_TRIES: u32 = 60;
-/// Time between these.
+/// How long an ending that could not be written waits until it is tried again.
 const CLOSE_PAUSE: Duration = Duration::from_secs(1);
 
 /// The executor of one connection. Clones are the same one.
@@ -101,6 +99,11 @@ impl Executor {
             .arguments(&request.args)
             .map_err(|problems| Refused::Arguments { action: request.action.clone(), problems })?;
         policy::check(action.spec(), &request)?;
+        if request.key.as_deref().is_some_and(|key| inner.spec.gate.mask().text(key) != key) {
+            return Err(Refused::Invalid(
+                "the key has a secret of this connection in it, and keys are kept: use another".to_owned(),
+            ));
+        }
         let permit = Arc::clone(&inner.calls).try_acquire_owned().map_err(|_| Refused::Full(CALLS_MAX))?;
         let most = inner.spec.limits.action;
         let cancelled = inner.stop.child_token();
@@ -115,7 +118,7 @@ impl Executor {
         let left = cancelled.drop_guard();
         // A task of its own: what has begun is brought to an end that the ledger knows, whoever waits.
         let task = inner.tasks.spawn(Arc::clone(inner).execute(job));
-        let report = task.await.unwrap_or_else(|error| Err(Refused::Store(format!("the executor failed: {error}"))));
+        let report = task.await.unwrap_or_else(|error| Err(Refused::Failed(error.to_string())));
         drop(left);
         report
     }
@@ -179,6 +182,9 @@ impl Inner {
         );
         let (requests, more) = passage.journal.take();
         let mut kept = notes.clone();
+        if doubt.is_some() {
+            kept.push("an attempt before this one, under the same key, may have done it".to_owned());
+        }
         if more > 0 {
             kept.push(format!("{more} more requests are not listed"));
         }
@@ -276,7 +282,7 @@ impl Inner {
         let inner = Arc::clone(&self);
         self.tasks.spawn(async move {
             let _entry = entry;
-            for _ in 0..CLOSE_TRIES {
+            loop {
                 tokio::select! {
                     () = inner.stop.cancelled() => {}
                     () = tokio::time::sleep(CLOSE_PAUSE) => {}
@@ -296,7 +302,7 @@ enum Begun {
 
 /// An ending of an attempt behind one that may have done it: that this one did nothing is not all that there is to say.
 fn doubted(ending: Ending) -> Ending {
-    if !ending.kind().left_nothing() {
+    if !ending.kind().claims_nothing() {
         return ending;
     }
     let why = ending.reason().unwrap_or("not done");

@@ -61,6 +61,13 @@ impl HeldLocks {
         guards.iter().find(|guard| guard.is_over(now)).map(|guard| guard.key.clone())
     }
 
+    /// When the first of those that are held is over.
+    pub(super) fn next_end(&self) -> Option<Monotonic> {
+        let guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = guards.iter().filter(|guard| !guard.freed.load(Ordering::Acquire));
+        held.map(|guard| *guard.until.lock().unwrap_or_else(PoisonError::into_inner)).min()
+    }
+
     /// Frees all of them: the export has ended, however.
     pub(super) async fn free(&self) {
         let guards = std::mem::take(&mut *self.guards.lock().unwrap_or_else(PoisonError::into_inner));

@@ -79,6 +79,23 @@ impl Passage {
         outcome
     }
 
+    /// Waits until nothing more may be sent: nobody waits for it, or a lock that protects it is over.
+    async fn forbidden(&self) -> Fault {
+        let lapse = async {
+            while let Some(end) = self.locks.next_end() {
+                tokio::time::sleep(end.saturating_duration_since(self.clock.monotonic())).await;
+                if self.locks.lapsed().is_some() {
+                    return;
+                }
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            () = self.cancelled.cancelled() => Fault::Cancelled,
+            () = lapse => Fault::Unavailable(None),
+        }
+    }
+
     fn no_place(&self, Busy { after }: Busy) -> Fault {
         if self.cancelled.is_cancelled() { Fault::Cancelled } else { Fault::Unavailable(after) }
     }
@@ -97,9 +114,28 @@ impl Client for Passage {
         if let Some(key) = self.locks.lapsed() {
             return self.unsent(&request, format!("the lease on `{key}` has lapsed"), Fault::Unavailable(None));
         }
-        request.timeout = request.timeout.min(self.remaining().saturating_sub(MARGIN));
-        let flight = Flight::new(self, &request, place);
-        let outcome = self.gate.send_noting(request, flight.departed.clone()).await;
+        let left = self.remaining().saturating_sub(MARGIN);
+        if left.is_zero() {
+            return self.unsent(&request, "no time is left".to_owned(), Fault::Unavailable(None));
+        }
+        request.timeout = request.timeout.min(left);
+        let mut flight = Flight::new(self, &request, place);
+        let departed = flight.departed.clone();
+        let sent = self.gate.send_noting(request, departed.clone());
+        tokio::pin!(sent);
+        // It may wait for its turn and for the line; what ends meanwhile ends it too, as long as nothing of it has left.
+        let outcome = tokio::select! {
+            biased;
+            outcome = &mut sent => outcome,
+            fault = self.forbidden() => {
+                if departed.get() {
+                    sent.await
+                } else {
+                    flight.note = Some("not sent: its caller left or its lease lapsed before it could be".to_owned());
+                    Err(fault)
+                }
+            }
+        };
         flight.finish(&outcome);
         outcome
     }
@@ -121,6 +157,17 @@ impl Journal {
     /// Something may have reached the platform.
     pub(super) fn left(&self) -> bool {
         self.left.load(Ordering::Acquire)
+    }
+
+    /// How many requests were made, or not allowed.
+    pub(super) fn count(&self) -> u64 {
+        let noted = self.noted();
+        noted.more.saturating_add(noted.requests.len() as u64)
+    }
+
+    /// What was sent so far did nothing.
+    pub(super) fn begin_anew(&self) {
+        self.left.store(false, Ordering::Release);
     }
 
     /// All that was noted: requests, and how many more there were.

@@ -13,13 +13,16 @@ use serde_json::Value;
 use super::request::ArgumentProblem;
 use crate::config::nearest;
 use crate::config::schema::{Finding, Schema};
-use crate::redact;
+use crate::{redact, text};
 
 /// Longest arguments, in bytes: as long as the longest payload that comes in.
 const ARGUMENTS_BYTES_MAX: usize = DISPATCH_BYTES_MAX;
 
 /// Most problems of arguments that are told: more are noise.
 const PROBLEMS_MAX: usize = 20;
+
+/// Longest pointer into an output that is told.
+const POINTER_CHARS_MAX: usize = 160;
 
 /// The annotation that says for how many milliseconds the platform knows a key.
 const WINDOW: &str = "idempotency-window-ms";
@@ -129,8 +132,9 @@ impl Action {
     pub(super) fn misfit(&self, output: &Value) -> Option<String> {
         let findings = self.output.findings(output, 1);
         let first = findings.into_iter().next().map(problem)?;
-        let at = if first.pointer.is_empty() { String::new() } else { format!("{}: ", first.pointer) };
-        Some(format!("the output is not what the action's schema says: {at}{}", first.problem))
+        // Where, and not what is there: the ledger keeps notes as they are.
+        let at = if first.pointer.is_empty() { "the whole of it" } else { &first.pointer };
+        Some(format!("the output is not what the action's schema says, at {}", text::line(at, POINTER_CHARS_MAX)))
     }
 }
 

@@ -136,6 +136,11 @@ pub enum Refused {
     /// The ledger can't be written, and nothing is sent without it.
     #[error("nothing was sent: {0}")]
     Store(String),
+    /// The executor failed, after the call was taken.
+    #[error(
+        "the executor failed ({0}): whether something was sent is not known; look with `jackfield executions list`"
+    )]
+    Failed(String),
     /// The host is stopping.
     #[error("the host is stopping: nothing was sent")]
     Stopping,

@@ -28,6 +28,12 @@ const CLEANUP: Duration = Duration::from_secs(2);
 /// Runs that asked to wait for a bucket and then did not reserve a place in it. One may lose a race; more are a loop.
 const UNUSED_TURNS_MAX: u32 = 3;
 
+/// What is waited at least when a request of this execution was refused: a platform that names no time, or none to speak of, is not
+/// asked as fast as it answers. Twice as long each time.
+const REFUSED_WAIT_MIN: Duration = Duration::from_millis(100);
+/// And at most so long, where the platform names less.
+const REFUSED_WAIT_MAX: Duration = Duration::from_secs(30);
+
 impl Inner {
     /// Calls the guest until there is an ending.
     pub(super) async fn perform(
@@ -38,8 +44,9 @@ impl Inner {
         passage: &Arc<Passage>,
         notes: &mut Vec<String>,
     ) -> Ending {
-        let (mut unused_turns, mut waited_for_all) = (0, false);
+        let (mut unused_turns, mut waited_for_all, mut refusals) = (0, false, 0);
         loop {
+            let sent = passage.journal.count();
             let Some(slot) = self.slot(job, passage).await else {
                 notes.push("no instance got free in its time".to_owned());
                 return stopped(passage);
@@ -50,14 +57,19 @@ impl Inner {
             }
             let ran = self.once(slot, &call(job, id, attempt, passage, self.clock.now()), passage, limit).await;
             let lapsed = passage.locks.lapsed();
-            passage.locks.free().await;
+            let keeps = lapsed.is_none() && matches!(&ran, Ok(Done { result: Ok(_), .. }));
+            if !keeps {
+                passage.locks.free().await;
+            }
+            refusals = if passage.journal.count() > sent { refusals + 1 } else { refusals };
             // Before its place is given back: whoever waits for it must not run into the same refusal.
-            if let Ok(Done {
-                result: Err(ActionFault::Retry(Pause { after: Some(after), bucket: Some(bucket) })), ..
-            }) = &ran
+            if let Ok(Done { result: Err(ActionFault::Retry(Pause { after, bucket: Some(bucket) })), .. }) = &ran
                 && passage.places.is_news(bucket)
             {
-                self.buckets.pause(bucket, *after);
+                let wait = after.unwrap_or_default().max(least(refusals));
+                if after.is_some() || !wait.is_zero() {
+                    self.buckets.pause(bucket, wait);
+                }
             }
             let used = passage.places.run_ended();
             let done = match ran {
@@ -68,7 +80,12 @@ impl Inner {
                 return lost(&key, &done, passage, notes);
             }
             let pause = match done.result {
-                Ok(outcome) => return self.done(outcome, done.effects, action, notes).await,
+                Ok(outcome) => {
+                    let ending = self.done(outcome, done.effects, action, notes).await;
+                    // Whoever takes a lock next reads what was written under it.
+                    passage.locks.free().await;
+                    return ending;
+                }
                 Err(ActionFault::Retry(pause)) => pause,
                 Err(fault) => return faulted(fault, action, notes),
             };
@@ -77,7 +94,9 @@ impl Inner {
             };
             // The place of everything is for nobody: waiting for it is waiting for a pause to end.
             unused_turns = if used || waited_for_all { 0 } else { unused_turns + 1 };
-            waited_for_all = bucket == EVERYTHING;
+            waited_for_all = bucket == EVERYTHING && after.is_some_and(|after| !after.is_zero());
+            // By its own account nothing was done: what comes next begins anew.
+            passage.journal.begin_anew();
             if unused_turns >= UNUSED_TURNS_MAX {
                 notes.push(format!("the connector asked for `{bucket}` and then did not reserve a place in it"));
                 return retry("the connector waits for a place that it does not take", after);
@@ -194,6 +213,14 @@ impl Inner {
     }
 }
 
+/// The least wait after so many refusals of one execution. The first one is believed.
+fn least(refusals: u32) -> Duration {
+    match refusals {
+        0 | 1 => Duration::ZERO,
+        more => REFUSED_WAIT_MIN.saturating_mul(1 << (more - 2).min(16)).min(REFUSED_WAIT_MAX),
+    }
+}
+
 fn call(job: &Job, id: ExecutionId, attempt: u32, passage: &Passage, now: jackfield_model::Timestamp) -> Call {
     Call {
         name: job.request.action.clone(),
@@ -234,7 +261,13 @@ fn lost(key: &str, done: &Done, passage: &Passage, notes: &mut Vec<String>) -> E
         "lost lease: `{key}` lapsed while the action ran, so what it asked the host for was not done{}",
         if done.result.is_ok() { "; by its own account it was done" } else { "" }
     ));
-    uncertain(passage, format!("the lease on `{key}` lapsed before it had ended; another may have done the same"))
+    let made = match &done.result {
+        Ok(outcome) | Err(ActionFault::Partial(outcome)) if !outcome.provider_ids.is_empty() => {
+            format!(" (the platform's ids of what it made: {})", outcome.provider_ids.join(", "))
+        }
+        _ => String::new(),
+    };
+    uncertain(passage, format!("the lease on `{key}` lapsed before it had ended; another may have done the same{made}"))
 }
 
 fn faulted(fault: ActionFault, action: &Action, notes: &mut Vec<String>) -> Ending {

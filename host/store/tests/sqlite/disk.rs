@@ -95,8 +95,8 @@ async fn is_broken(stores: &Stores, ground: Ground) {
 /// After a failed flush nothing is answered any more, and a restart finds what was answered.
 #[tokio::test]
 async fn failed_flushes_are_the_end() {
-    let folder = tempfile::tempdir().unwrap();
-    let library = folder.path().join("flush.so");
+    let (folder, aside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let library = aside.path().join("flush.so");
     // The bundled SQLite needs a C compiler too, so there is one wherever this is built.
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sqlite/flush.c");
     let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source).status().unwrap();
