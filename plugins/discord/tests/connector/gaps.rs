@@ -202,6 +202,62 @@ fn a_route_that_is_closed_waits_alone_and_a_global_limit_stops_all() {
     assert_eq!(stage.desk.fetches.keys().collect::<Vec<_>>(), ["backfill:11"]);
 }
 
+/// A session that knows a hundred channels, ready again after a gap.
+fn with_a_hundred_channels() -> Stage {
+    let mut stage = Stage::ready();
+    for n in 0..100 {
+        stage.frame(&message(3 + n, FIRST + n).replace(&CHANNEL.to_string(), &(1_000 + n).to_string())).unwrap();
+    }
+    stage.restart().unwrap();
+    stage.greet(41_250);
+    stage.frame(r#"{"op":9,"d":false}"#).unwrap();
+    stage.elapse(timer::RECONNECT).unwrap();
+    stage.clear();
+    stage.go_ready();
+    stage
+}
+
+/// Timers of the channels that wait.
+fn waiting(stage: &Stage) -> Vec<String> {
+    stage.desk.timers.keys().filter(|label| label.starts_with("backfill:")).cloned().collect()
+}
+
+#[test]
+fn channels_that_all_fail_wait_for_each_other_and_each_has_its_attempts() {
+    let refusals = [response(503, ""), response(429, r#"{"retry_after":1.5,"global":false}"#)];
+    for (refusal, attempts) in refusals.into_iter().zip([3, 11]) {
+        let mut stage = with_a_hundred_channels();
+        let mut most = 0;
+        loop {
+            while let Some(label) = stage.desk.fetches.keys().next().cloned() {
+                stage.answer(&label, Ok(refusal.clone())).unwrap();
+                most = most.max(waiting(&stage).len());
+            }
+            let Some(label) = waiting(&stage).first().cloned() else {
+                break;
+            };
+            stage.elapse(&label).unwrap();
+        }
+        assert_eq!(most, 32);
+        assert_eq!(stage.reported("backfill-failed"), 100, "none is forgotten");
+        let asked = stage.count(|effect| matches!(effect, Effect::Fetch(label, _) if label.starts_with("backfill:")));
+        assert_eq!(asked, 100 * attempts);
+    }
+}
+
+#[test]
+fn giving_up_leaves_no_timer_behind() {
+    let mut stage = with_a_hundred_channels();
+    for _ in 0..10 {
+        let label = stage.desk.fetches.keys().next().cloned().unwrap();
+        stage.answer(&label, Ok(response(503, ""))).unwrap();
+    }
+    assert_eq!(waiting(&stage).len(), 10);
+    let label = stage.desk.fetches.keys().next().cloned().unwrap();
+    stage.answer(&label, Ok(response(401, ""))).unwrap();
+    assert_eq!(waiting(&stage), [""; 0]);
+}
+
 #[test]
 fn what_may_not_be_read_is_passed_over_and_what_fails_is_reported() {
     for status in [403, 404] {

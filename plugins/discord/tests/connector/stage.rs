@@ -22,6 +22,9 @@ pub(crate) const GUILD_ID: u64 = 839_760_432_494_458_817;
 /// When the stage's clock starts: 2026-02-03, before the messages of the fixtures.
 const START_MS: u64 = 1_770_100_000_000;
 
+/// Timers that a session may have, and requests under way: the host's ceiling for either.
+const PENDING_MAX: usize = 64;
+
 /// What a machine asked for.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Effect {
@@ -121,6 +124,7 @@ impl Host for Desk {
     fn set_timer(&mut self, label: &str, after_ms: u32) {
         self.effects.push(Effect::Timer(label.to_owned(), after_ms));
         self.timers.insert(label.to_owned(), self.now_ms + u64::from(after_ms));
+        assert!(self.timers.len() <= PENDING_MAX, "{label} is a timer too many");
     }
 
     fn cancel_timer(&mut self, label: &str) {
@@ -131,6 +135,7 @@ impl Host for Desk {
         self.effects.push(Effect::Fetch(label.to_owned(), request.url.clone()));
         assert!(!self.fetches.contains_key(label), "{label} is under way");
         self.fetches.insert(label.to_owned(), request);
+        assert!(self.fetches.len() <= PENDING_MAX, "{label} is a request too many");
         Ok(())
     }
 

@@ -9,8 +9,8 @@
 //! is in the checkpoint, so it is bounded; when the bound is reached everything held goes out at once, and the rest of
 //! this backfill runs unordered: late rather than lost.
 //!
-//! **Limits.** Two requests at a time; a route that Discord closes for a while waits alone; a thousand messages a channel;
-//! three attempts a page. What could not be fetched is reported. Private conversations that began during the gap are not
+//! **Limits.** Two requests at a time; a route that Discord closes for a while waits alone, and up to 32 do before the rest
+//! waits for them; a thousand messages a channel; three attempts a page. What could not be fetched is reported. Private conversations that began during the gap are not
 //! found: Discord lists them nowhere.
 
 mod gaps;

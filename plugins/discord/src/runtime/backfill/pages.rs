@@ -20,6 +20,10 @@ use crate::wire::Id;
 /// Requests at a time: one that is slow or long leaves room for another.
 const UNDER_WAY_MAX: usize = 2;
 
+/// Channels taken out of the queue at a time, those that wait included. Each of them has a request or a timer of its own,
+/// and a session may have 64 of either.
+const ACTIVE_MAX: usize = 32;
+
 /// Pages of one channel: a thousand messages. A longer gap is cut short, and said so.
 const PAGES_MAX: u8 = 20;
 
@@ -35,7 +39,12 @@ const RETRY: Backoff = Backoff { base_ms: 2_000, ceiling_ms: 30_000, floor_ms: 5
 impl Machine {
     /// Asks for as many pages as may be asked for at a time.
     pub(in crate::runtime) fn fetch_pages(&mut self, host: &mut dyn Host) -> Step {
-        while !self.state.backfill.paused && self.state.backfill.under_way() < UNDER_WAY_MAX {
+        loop {
+            let backfill = &self.state.backfill;
+            let has_room = backfill.under_way() < UNDER_WAY_MAX && backfill.active.len() < ACTIVE_MAX;
+            if backfill.paused || !has_room {
+                break;
+            }
             let Some(gap) = self.state.backfill.queue.pop_front() else {
                 break;
             };
@@ -180,7 +189,9 @@ impl Machine {
     /// No request can work, whatever the channel.
     fn give_up(&mut self, why: &str, host: &mut dyn Host) -> Step {
         self.state.backfill.queue.clear();
-        self.state.backfill.active.clear();
+        for active in std::mem::take(&mut self.state.backfill.active).into_iter().filter(|active| active.waiting) {
+            host.cancel_timer(&label(active.channel));
+        }
         let message = format!("Messages that were missed are not fetched: {why}.");
         host.report(Condition::Degraded(Notice::new("backfill-failed", message)));
         self.release_all(host)
