@@ -3,6 +3,10 @@
 //! Discord gives back the message that the same bot made with the same nonce in the past few minutes instead of making
 //! another, in whatever channel that one is. So a nonce has to be the same whenever the same part of the same call is sent
 //! again, and another for every other part, channel and action. Those minutes are all that it covers.
+//!
+//! The text is in it too. The host tells apart what two connections of one bot do under the same key, and it may have lost
+//! what it knew of a key; Discord can't and didn't. Without the text, another message under that key would be called done,
+//! with the id of the first one: better that it is made.
 
 use std::fmt::Write as _;
 
@@ -12,9 +16,9 @@ use sha2::{Digest as _, Sha256};
 /// Bytes of the hash that are used. Discord takes 25 characters: 20 digits, a dot, and a number of four digits.
 const HASH_BYTES: usize = 10;
 
-/// What the nonces of one message in several parts share.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Nonces(String);
+/// What the nonces of one message in several parts share: the hash of all but the text.
+#[derive(Clone, Debug)]
+pub(super) struct Nonces(Sha256);
 
 impl Nonces {
     /// For what `call` sends to `channel`: by the caller's key, or by the execution where there is none, so that at least the
@@ -31,17 +35,20 @@ impl Nonces {
             hash.update([0]);
         }
         hash.update(key.as_bytes());
-        let mut digits = String::with_capacity(2 * HASH_BYTES);
-        for byte in hash.finalize().iter().take(HASH_BYTES) {
-            // Writing to a string can't fail.
-            let _ = write!(digits, "{byte:02x}");
-        }
-        Self(digits)
+        Self(hash)
     }
 
-    /// Of the part with this number.
-    pub(super) fn part(&self, number: usize) -> String {
-        format!("{}.{number}", self.0)
+    /// Of the part with this number, which says `content`.
+    pub(super) fn part(&self, number: usize, content: &str) -> String {
+        // Always the last 32 bytes, so it is clear where the key ends.
+        let hash = self.0.clone().chain_update(Sha256::digest(content));
+        let mut nonce = String::with_capacity(2 * HASH_BYTES + 5);
+        // Writing to a string can't fail.
+        for byte in hash.finalize().iter().take(HASH_BYTES) {
+            let _ = write!(nonce, "{byte:02x}");
+        }
+        let _ = write!(nonce, ".{number}");
+        nonce
     }
 }
 
@@ -50,6 +57,10 @@ mod tests {
     use super::*;
 
     fn nonce(name: &str, execution: &str, key: Option<&str>, channel: &str) -> String {
+        saying("hello", name, execution, key, channel)
+    }
+
+    fn saying(text: &str, name: &str, execution: &str, key: Option<&str>, channel: &str) -> String {
         let call = Call {
             name: name.to_owned(),
             args: "{}".to_owned(),
@@ -59,7 +70,7 @@ mod tests {
             deadline: 0,
             annotations: "{}".to_owned(),
         };
-        Nonces::new(&call, channel).part(3)
+        Nonces::new(&call, channel).part(3, text)
     }
 
     #[test]
@@ -71,6 +82,7 @@ mod tests {
             nonce("send-message", "e1", Some("k"), "2"),
             nonce("broadcast", "e1", Some("k"), "1"),
             nonce("send-message", "k", None, "1"),
+            saying("hello!", "send-message", "e1", Some("k"), "1"),
         ] {
             assert_ne!(first, other);
         }
@@ -83,6 +95,6 @@ mod tests {
         let call = nonce("send-message", "e1", Some(&"long".repeat(1_000)), "1");
         assert!(call.ends_with(".3") && call.len() <= 25 - 3, "{call}");
         // A version that computes it in another way would double what the one before it has sent.
-        assert_eq!(nonce("send-message", "e1", Some("k"), "1432011223344556677"), "7a5b16fa7078f996758d.3");
+        assert_eq!(nonce("send-message", "e1", Some("k"), "1432011223344556677"), "8f550a0c57e2eff17e57.3");
     }
 }

@@ -99,7 +99,8 @@ pub(super) fn post(run: &mut Run<'_>, channel: &str, saying: &Saying<'_>, nonces
     let mut posted = Posted { ids: Vec::new(), of: saying.parts.len(), miss: None };
     for (index, part) in saying.parts.iter().enumerate() {
         let reply_to = saying.reply_to.filter(|_| index == 0);
-        let (content, nonce) = (part.content(), nonces.part(index));
+        let content = part.content();
+        let nonce = nonces.part(index, &content);
         let message = NewMessage {
             content: &content,
             nonce: &nonce,

@@ -52,6 +52,17 @@ fn report_d15_long_text_is_several_messages_and_all_ids_come_back() {
     assert_eq!(places.count(), 3, "one place for each request");
 }
 
+#[test]
+fn another_text_under_the_same_key_is_another_message() {
+    let mut desk = Desk::new();
+    for text in ["shipped", "delivered"] {
+        let args = json!({ "channel_id": CHANNEL, "text": text });
+        desk.run_with("send-message", &args, |call| call.idempotency_key = Some("order-7".to_owned())).unwrap();
+    }
+    let sent = desk.sent();
+    assert_ne!(sent[0].body["nonce"], sent[1].body["nonce"]);
+}
+
 /// Every part's nonce.
 fn nonces(key: Option<&str>, execution: &str) -> Vec<String> {
     let mut desk = Desk::new();
