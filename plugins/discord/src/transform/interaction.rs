@@ -90,7 +90,7 @@ struct Field<'a> {
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     custom_id: Option<Text<'a>>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
-    value: Option<Text<'a>>,
+    value: Option<Value<'a>>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     values: Option<Vec<Text<'a>>>,
 }
@@ -108,7 +108,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Value<'a> {
         let raw = <&RawValue>::deserialize(deserializer)?;
         match raw.get().as_bytes().first() {
             Some(b'"') => serde_json::from_str(raw.get()).map(Self::Text),
-            Some(b'[' | b'{') => return Err(serde::de::Error::custom("an option that is a list or a record")),
+            Some(b'[' | b'{') => return Err(serde::de::Error::custom("a value that is a list or a record")),
             _ => Ok(Self::Exact(raw)),
         }
         .map_err(serde::de::Error::custom)
@@ -206,13 +206,20 @@ impl Choice<'_> {
     /// Recursive, and bounded: nothing deeper than [`crate::wire::DEPTH_MAX`] is parsed.
     fn is_sanitized(&self) -> bool {
         self.name.is_sanitized()
-            || matches!(&self.value, Some(Value::Text(text)) if text.is_sanitized())
+            || self.value.as_ref().is_some_and(Value::is_sanitized)
             || self.options.iter().flatten().any(Self::is_sanitized)
     }
 }
 
 impl Field<'_> {
     fn is_sanitized(&self) -> bool {
-        [&self.custom_id, &self.value].into_iter().flatten().chain(self.values.iter().flatten()).any(Text::is_sanitized)
+        self.value.as_ref().is_some_and(Value::is_sanitized)
+            || self.custom_id.iter().chain(self.values.iter().flatten()).any(Text::is_sanitized)
+    }
+}
+
+impl Value<'_> {
+    fn is_sanitized(&self) -> bool {
+        matches!(self, Self::Text(text) if text.is_sanitized())
     }
 }

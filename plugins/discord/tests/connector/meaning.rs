@@ -215,6 +215,21 @@ fn interactions_say_what_was_chosen_and_never_the_token() {
 }
 
 #[test]
+fn a_checkbox_is_a_flag_among_the_fields() {
+    let form = json!({
+        "id": "9", "type": 5, "token": "t0ken-canary", "user": { "id": "3" },
+        "data": { "custom_id": "f", "components": [
+            { "type": 18, "component": { "type": 23, "custom_id": "ok", "value": true } },
+            { "type": 18, "component": { "type": 21, "custom_id": "one", "value": null } },
+            { "type": 18, "component": { "type": 4, "custom_id": "why", "value": "a\u{0}b" } },
+        ] },
+    });
+    let said = properties(&event("INTERACTION_CREATE", form));
+    let fields = json!([{ "custom_id": "ok", "value": true }, { "custom_id": "one" }, { "custom_id": "why", "value": "a\u{fffd}b" }]);
+    assert_eq!((&said["fields"], &said["sanitized"]), (&fields, &json!(true)));
+}
+
+#[test]
 fn what_has_no_word_is_ignored_and_what_is_new_is_counted_apart() {
     ignored("TYPING_START", json!({ "channel_id": "7" }), "not-mapped");
     ignored("SOMETHING_NEW_2027", json!(null), "unknown-kind");
