@@ -42,14 +42,24 @@ struct TooMany {
 }
 
 /// How long to wait after a 429. The header is whole seconds and the body a fraction: the longer one, rounded up.
+///
+/// An answer that neither body nor headers show to be the API's own is from what stands in front of it, and meant for the
+/// address: whatever is asked next is answered in the same way.
 #[must_use]
 pub fn wait(response: &HttpResponse) -> Wait {
-    let body: TooMany = response.body.as_text().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let body: Option<TooMany> = response.body.as_text().and_then(|text| serde_json::from_str(text).ok());
+    let is_foreign = body.is_none() && !response.headers.iter().any(|(name, _)| is_about_limits(name));
+    let body = body.unwrap_or_default();
     let said = [response.retry_after_ms(), body.retry_after.and_then(whole_ms)].into_iter().flatten().max();
     Wait {
         ms: said.map_or(UNSAID_WAIT_MS, |ms| ms.min(WAIT_MS_MAX)),
-        global: body.global == Some(true) || response.header("x-ratelimit-global").is_some(),
+        global: is_foreign || body.global == Some(true) || response.header("x-ratelimit-global").is_some(),
     }
+}
+
+fn is_about_limits(header: &str) -> bool {
+    const PREFIX: &str = "x-ratelimit-";
+    header.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
 }
 
 /// What Discord says of a bucket in the headers of any answer: how many requests remain, and in how many milliseconds
@@ -95,9 +105,16 @@ mod tests {
         check(&[("retry-after", "1")], r#"{"retry_after":1.3371}"#, (1_338, false));
         check(&[], r#"{"retry_after":1.337,"global":true}"#, (1_337, true));
         check(&[("retry-after", "65"), ("x-ratelimit-global", "true")], "<html>", (65_000, true));
-        check(&[], "", (UNSAID_WAIT_MS, false));
         check(&[("retry-after", "1e400")], r#"{"retry_after":-1}"#, (UNSAID_WAIT_MS, false));
-        check(&[("retry-after", "9e9")], "", (WAIT_MS_MAX, false));
+        check(&[("retry-after", "9e9")], "{}", (WAIT_MS_MAX, false));
+    }
+
+    #[test]
+    fn a_page_that_is_not_the_apis_is_about_the_address() {
+        check(&[("retry-after", "65"), ("server", "cloudflare")], "<html>error 1015", (65_000, true));
+        check(&[], "", (UNSAID_WAIT_MS, true));
+        check(&[("X-RateLimit-Scope", "shared")], "", (UNSAID_WAIT_MS, false));
+        check(&[], "{}", (UNSAID_WAIT_MS, false));
     }
 
     #[test]
