@@ -42,6 +42,11 @@ impl ContentWatch {
         None
     }
 
+    /// Whether somebody was told, and it is not over.
+    pub(super) fn is_noticed(&self) -> bool {
+        self.noticed
+    }
+
     /// A new session: whatever it was may have been fixed.
     pub(super) fn reset(&mut self) {
         *self = Self::default();

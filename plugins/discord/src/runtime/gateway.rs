@@ -11,7 +11,7 @@ use super::entry::{self, Hello, Ready};
 use super::host::Host;
 use super::machine::{Machine, Step};
 use super::state::{Entry, Me, Next, Phase, Session};
-use super::{Settled, dial, lost, timer};
+use super::{Settled, content, dial, lost, timer};
 use crate::describe::BOT_TOKEN;
 use crate::wire::{Frame, Text, when};
 
@@ -199,6 +199,10 @@ impl Machine {
         host.cancel_timer(timer::ENTRY);
         host.set_timer(timer::STABLE, lost::STABLE_MS);
         host.report(Condition::Ready);
+        // A notice that stands outlives a resume; the report before it would be its end.
+        if self.state.content.is_noticed() {
+            host.report(Condition::Degraded(content::notice(self.config.intents)));
+        }
         self.fetch_pages(host)
     }
 

@@ -1,5 +1,7 @@
 //! Guild messages without text: one notice, and its end.
 
+use jackfield_discord::runtime::timer;
+
 use crate::stage::{Stage, message};
 
 pub(crate) const WITHHELD: &str = include_str!("../../fixtures/discord/05_message_create_no_content_intent.json");
@@ -21,6 +23,29 @@ fn five_in_a_row_are_noticed_once_until_text_comes() {
         stage.frame(WITHHELD).unwrap();
     }
     assert_eq!(stage.reported("message-content-withheld"), 2);
+}
+
+#[test]
+fn the_notice_stands_after_a_resume_and_ends_with_the_session() {
+    let mut stage = Stage::ready();
+    for _ in 0..5 {
+        stage.frame(WITHHELD).unwrap();
+    }
+    stage.restart().unwrap();
+    stage.greet(41_250);
+    stage.frame(r#"{"op":0,"t":"RESUMED","s":40,"d":{}}"#).unwrap();
+    stage.assert_reported("message-content-withheld");
+    stage.frame(&message(41, 1_000)).unwrap();
+    stage.assert_reported("ready");
+
+    for _ in 0..5 {
+        stage.frame(WITHHELD).unwrap();
+    }
+    stage.restart().unwrap();
+    stage.greet(41_250);
+    stage.frame(r#"{"op":9,"d":false}"#).unwrap();
+    stage.elapse(timer::RECONNECT).unwrap();
+    stage.go_ready();
 }
 
 #[test]
