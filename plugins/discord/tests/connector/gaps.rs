@@ -137,6 +137,19 @@ fn a_guild_that_shows_nothing_new_saves_the_request() {
     }
 }
 
+#[test]
+fn a_guild_that_shows_what_came_live_leaves_the_gap_before_it() {
+    let mut stage = with_other_channels(after_a_gap());
+    // More than can be held, so it went out though the gap before it still waits for its turn.
+    for n in 0..60 {
+        stage.frame(&message(2 + n, FIRST + 100 + n)).unwrap();
+    }
+    let newest = format!(r#""name":"general","last_message_id":"{}","#, FIRST + 159);
+    stage.frame(&GUILD.replace(r#""name": "general","#, &newest)).unwrap();
+    stage.answer("backfill:11", page(&[])).unwrap();
+    assert!(stage.desk.fetches[LABEL].url.contains(&format!("after={FIRST}&")));
+}
+
 /// A session whose two newest channels are others.
 fn with_other_channels(_: Stage) -> Stage {
     let mut stage = Stage::ready();

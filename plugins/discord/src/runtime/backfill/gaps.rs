@@ -3,7 +3,7 @@
 use jackfield_sdk::runtime::{Condition, Notice};
 use serde::{Deserialize, Deserializer};
 
-use super::Gap;
+use super::{Backfill, Gap};
 use crate::runtime::host::Host;
 use crate::runtime::machine::{Machine, Step};
 use crate::runtime::watermarks::CHANNELS_MAX;
@@ -37,6 +37,15 @@ fn said<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<Id<'de>>>, 
     Option::deserialize(value).map(Some)
 }
 
+impl Backfill {
+    /// Up to which message nothing of a channel is missing. While a gap waits, what came after it moves the watermark on and
+    /// the gap stays where it is.
+    fn known_to(&self, channel: u64, watermark: u64) -> u64 {
+        let waits = self.queue.iter().find(|gap| gap.channel == channel);
+        waits.map_or(watermark, |gap| gap.after.min(watermark))
+    }
+}
+
 impl Machine {
     /// A new session after an earlier one: every channel that is known may have a gap.
     pub(in crate::runtime) fn fill_gaps(&mut self, host: &mut dyn Host) -> Step {
@@ -64,7 +73,7 @@ impl Machine {
         let with_messages = |channel: &&Newest<'_>| WITH_MESSAGES.contains(&channel.kind);
         for channel in shown.channels.iter().chain(&shown.threads).filter(with_messages) {
             let id = channel.id.number();
-            let after = self.state.watermarks.of(id);
+            let after = self.state.backfill.known_to(id, self.state.watermarks.of(id));
             let is_new = match channel.last_message_id {
                 Some(Some(newest)) => newest.number() > after,
                 Some(None) => false,
