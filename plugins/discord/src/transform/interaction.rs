@@ -56,6 +56,9 @@ struct Data<'a> {
     #[serde(borrow)]
     custom_id: Option<Text<'a>>,
     component_type: Option<u16>,
+    /// The person or message that a command of a context menu is about.
+    #[serde(borrow)]
+    target_id: Option<Id<'a>>,
     #[serde(borrow)]
     values: Option<Vec<Text<'a>>>,
     #[serde(borrow)]
@@ -71,6 +74,9 @@ struct Choice<'a> {
     name: Text<'a>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     value: Option<Value<'a>>,
+    /// Whether it is being typed, and its completion asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    focused: Option<bool>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     options: Option<Vec<Choice<'a>>>,
 }
@@ -122,6 +128,8 @@ struct Properties<'a> {
     answer_within_ms: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'a Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_id: Option<Id<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     options: Option<&'a [Choice<'a>]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,6 +186,7 @@ impl<'a> Interaction<'a> {
             },
             answer_within_ms: ANSWER_WITHIN_MS,
             command: data.and_then(|data| data.name.as_ref()),
+            target_id: data.and_then(|data| data.target_id),
             options: data.and_then(|data| data.options.as_deref()),
             custom_id: data.and_then(|data| data.custom_id.as_ref()),
             component_type: data.and_then(|data| data.component_type),

@@ -230,6 +230,26 @@ fn a_checkbox_is_a_flag_among_the_fields() {
 }
 
 #[test]
+fn a_command_says_what_it_is_about_and_what_is_being_typed() {
+    let on_message = json!({
+        "id": "9", "type": 2, "user": { "id": "3" },
+        "data": { "type": 3, "name": "Report", "target_id": "839760899035176311" },
+    });
+    assert_eq!(properties(&event("INTERACTION_CREATE", on_message))["target_id"], "839760899035176311");
+    let typing = json!({
+        "id": "9", "type": 4, "user": { "id": "3" },
+        "data": { "name": "remind", "options": [
+            { "name": "what", "type": 3, "value": "wa", "focused": true }, { "name": "in", "type": 4, "value": 5 },
+        ] },
+    });
+    let said = properties(&event("INTERACTION_CREATE", typing));
+    assert_eq!(
+        said["options"],
+        json!([{ "name": "what", "value": "wa", "focused": true }, { "name": "in", "value": 5 }])
+    );
+}
+
+#[test]
 fn what_has_no_word_is_ignored_and_what_is_new_is_counted_apart() {
     ignored("TYPING_START", json!({ "channel_id": "7" }), "not-mapped");
     ignored("SOMETHING_NEW_2027", json!(null), "unknown-kind");
