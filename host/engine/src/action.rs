@@ -82,6 +82,12 @@ impl Pool {
         Slot { pool: self, _permit: self.free.acquire().await.ok() }
     }
 
+    /// Room for one call, where there is some now and nobody waits for it.
+    pub fn try_slot(&self) -> Option<Slot<'_>> {
+        let permit = self.free.try_acquire().ok()?;
+        Some(Slot { pool: self, _permit: Some(permit) })
+    }
+
     fn idle(&self) -> MutexGuard<'_, Vec<Instance>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -144,9 +144,11 @@ async fn slots_are_given_in_the_order_of_asking() {
     assert!(futures::poll!(&mut third).is_pending() && futures::poll!(&mut fourth).is_pending());
     taken.pop();
     assert!(futures::poll!(&mut fourth).is_pending());
+    assert!(pool.try_slot().is_none(), "it is for the one that waits, even before he takes it");
     let slot = third.await;
     drop(slot);
     drop(fourth.await);
+    assert!(pool.try_slot().is_some());
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use jackfield::outbound::buckets::Level;
 use jackfield_model::action::{Ending, EndingKind};
-use jackfield_tests::desk::{Desk, request};
+use jackfield_tests::desk::{Desk, request, said};
 use jackfield_tests::guest::ACTION_STEPS;
 use jackfield_tests::web::Web;
 use serde_json::json;
@@ -44,6 +44,28 @@ async fn what_a_call_is_told_of_its_own_turn_holds_up_nobody_else() {
     for call in calls {
         let report = call.await.unwrap();
         assert_eq!(report.ending.kind(), EndingKind::Done, "{report:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_an_instance_holds_no_place_that_its_owner_waits_for() {
+    let web = Web::start().await;
+    let desk = Desk::open(ACTION_STEPS, &web, "limits = { actions = 1 }").await;
+    desk.run("steps", &json!({ "steps": [{ "left": ["b", 0, 2_000] }] })).await.unwrap();
+    let call = |steps| {
+        let host = desk.host.clone();
+        tokio::spawn(async move { host.run(request("steps", &json!({ "steps": steps }))).await.unwrap() })
+    };
+    // It waits outside, and its turn is the first one.
+    let outside = call(json!([{ "place": "b" }, { "send": "https://echo.test/ok" }]));
+    bucket(&desk, "b", |level| level.waiting == 1).await;
+    // It has sent something, so it waits on the only instance there is.
+    let begun = call(json!([{ "send": "https://echo.test/ok" }, { "place": "b" }, { "send": "https://echo.test/ok" }]));
+    bucket(&desk, "b", |level| level.waiting == 2).await;
+    for call in [begun, outside] {
+        let report = call.await.unwrap();
+        assert_eq!(report.ending.kind(), EndingKind::Done, "{report:?}");
+        assert!(said(&report).iter().all(|said| !said.contains("unavailable")), "{report:?}");
     }
 }
 
@@ -125,7 +147,7 @@ async fn refusals_of_the_platform_are_not_risked_for_ever() {
     }
     let asked = web.asked().len();
     let report = desk.run("steps", &json!({ "steps": [{ "send": "https://echo.test/ok" }] })).await.unwrap();
-    assert!(jackfield_tests::desk::said(&report)[0].starts_with("exhausted: refusals"), "{report:?}");
+    assert!(said(&report)[0].starts_with("exhausted: refusals"), "{report:?}");
     assert_eq!(web.asked().len(), asked);
 }
 

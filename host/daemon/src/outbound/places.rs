@@ -3,8 +3,8 @@
 //! Promises:
 //! - **Whoever waits for a place holds none.** What was reserved and is not used yet goes back meanwhile, and the request that
 //!   it is for waits for it again. So no two calls wait for each other, whatever buckets they want and in whatever order.
-//! - A place is one request's. It comes back when its answer was told, when the next one of its bucket is reserved, or when
-//!   the run ends.
+//! - A place is one request's. Where nothing is said of its bucket in the answer, it goes back when the next one of that bucket
+//!   is reserved, when the call waits, or when the run ends.
 //!
 //! Not promised: that a request sets out as soon as its place was reserved.
 
@@ -61,7 +61,7 @@ impl Places {
         Self { buckets, ticket, clock, leaves, held: Mutex::default() }
     }
 
-    /// Waits for a place in its order, holds nothing meanwhile, and notes for how long.
+    /// Waits for a place in the order of the tickets, holds no other meanwhile, and notes for how long.
     pub(super) async fn turn(&self, bucket: &str) -> Result<Place, Busy> {
         self.held().give_back();
         let (cancelled, until) = &self.leaves;
@@ -75,6 +75,11 @@ impl Places {
         got
     }
 
+    /// A place, where there is one now and nobody waits for it who was taken earlier.
+    pub(super) fn at_once(&self, bucket: &str) -> Result<Place, Busy> {
+        self.buckets.try_reserve(bucket, self.ticket)
+    }
+
     /// The next run has this place, which was waited for.
     pub(super) fn grant(&self, place: Place) {
         self.held().granted = Some(place.into());
@@ -83,7 +88,7 @@ impl Places {
     /// Reserves a place for a request to come. Waits for it where `waits` says so.
     pub(super) async fn reserve(&self, bucket: &str, waits: bool) -> Result<(), Busy> {
         let granted = self.held().take_granted(bucket);
-        let got = match granted.map_or_else(|| self.buckets.try_reserve(bucket, self.ticket), Ok) {
+        let got = match granted.map_or_else(|| self.at_once(bucket), Ok) {
             Err(_) if waits => self.turn(bucket).await,
             got => got,
         };
@@ -107,7 +112,7 @@ impl Places {
         if place.is_some() {
             return Ok(place);
         }
-        match self.buckets.try_reserve(&bucket, self.ticket) {
+        match self.at_once(&bucket) {
             Err(_) => self.turn(&bucket).await.map(Some),
             got => got.map(Some),
         }

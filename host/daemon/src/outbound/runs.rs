@@ -34,6 +34,27 @@ const REFUSED_WAIT_MIN: Duration = Duration::from_millis(100);
 /// And at most so long, where the platform names less.
 const REFUSED_WAIT_MAX: Duration = Duration::from_secs(30);
 
+/// What a run could not have in its time.
+enum Missing<'a> {
+    Instance,
+    Place(&'a str, Busy),
+}
+
+impl Missing<'_> {
+    fn ending(self, passage: &Passage, notes: &mut Vec<String>) -> Ending {
+        match self {
+            _ if passage.cancelled.is_cancelled() => stopped(passage),
+            Self::Place(bucket, Busy { after }) => {
+                retry(format!("the rate limit `{bucket}` has no place within the time given"), after)
+            }
+            Self::Instance => {
+                notes.push("no instance got free in its time".to_owned());
+                stopped(passage)
+            }
+        }
+    }
+}
+
 impl Inner {
     /// Calls the guest until there is an ending.
     pub(super) async fn perform(
@@ -45,11 +66,12 @@ impl Inner {
         notes: &mut Vec<String>,
     ) -> Ending {
         let (mut unused_turns, mut waited_for_all, mut refusals) = (0, false, 0);
+        let mut wanted: Option<String> = None;
         loop {
             let sent = passage.journal.count();
-            let Some(slot) = self.slot(job, passage).await else {
-                notes.push("no instance got free in its time".to_owned());
-                return stopped(passage);
+            let slot = match self.room(job, passage, wanted.as_deref()).await {
+                Ok(slot) => slot,
+                Err(missing) => return missing.ending(passage, notes),
             };
             let limit = action.spec().timeout.min(passage.remaining());
             if limit.is_zero() || passage.cancelled.is_cancelled() {
@@ -101,27 +123,46 @@ impl Inner {
                 notes.push(format!("the connector asked for `{bucket}` and then did not reserve a place in it"));
                 return retry("the connector waits for a place that it does not take", after);
             }
-            match passage.places.turn(&bucket).await {
-                Ok(place) => passage.places.grant(place),
-                Err(Busy { .. }) if passage.cancelled.is_cancelled() => return stopped(passage),
-                Err(Busy { after }) => {
-                    return retry(format!("the rate limit `{bucket}` has no place within the time given"), after);
-                }
+            wanted = Some(bucket);
+        }
+    }
+
+    /// Waits until the guest can run: for an instance, and for a place in the bucket that it wants. Whoever waits for the one
+    /// does not hold the other: a call that has begun waits for its places on its instance, perhaps for just that place.
+    async fn room<'a>(
+        &'a self,
+        job: &Job,
+        passage: &Passage,
+        wanted: Option<&'a str>,
+    ) -> Result<Slot<'a>, Missing<'a>> {
+        let Some(bucket) = wanted else { return self.slot(job, passage).await };
+        let missing = |busy| Missing::Place(bucket, busy);
+        let places = &passage.places;
+        loop {
+            let place = places.turn(bucket).await.map_err(missing)?;
+            if let Some(slot) = self.pool.try_slot() {
+                places.grant(place);
+                return Ok(slot);
+            }
+            drop(place);
+            let slot = self.slot(job, passage).await?;
+            if let Ok(place) = places.at_once(bucket) {
+                places.grant(place);
+                return Ok(slot);
             }
         }
     }
 
-    /// Waits for an instance: those that were taken earlier are served first. None where the time is over, or its caller has
-    /// left.
-    async fn slot(&self, job: &Job, passage: &Passage) -> Option<Slot<'_>> {
+    /// Waits for an instance: of those that have not begun, whoever was taken first has the first one.
+    async fn slot<'a>(&'a self, job: &Job, passage: &Passage) -> Result<Slot<'a>, Missing<'a>> {
         let slot = async {
             job.arrival.first().await;
             self.pool.slot().await
         };
         let slot = tokio::select! {
             biased;
-            () = passage.cancelled.cancelled() => None,
-            slot = tokio::time::timeout(passage.remaining(), slot) => slot.ok(),
+            () = passage.cancelled.cancelled() => Err(Missing::Instance),
+            slot = tokio::time::timeout(passage.remaining(), slot) => slot.map_err(|_| Missing::Instance),
         };
         job.arrival.leave();
         slot
