@@ -27,6 +27,11 @@ impl Effects {
         Ok(())
     }
 
+    /// Whether it has asked for nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// Takes them all.
     pub(crate) fn take(&mut self) -> Vec<Effect> {
         std::mem::take(self).list

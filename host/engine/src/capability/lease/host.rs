@@ -44,7 +44,10 @@ impl HostGuard for LeaseView<'_> {
 
     async fn drop(&mut self, guard: Resource<Guard>) -> wasmtime::Result<()> {
         let held = self.table.delete(ours(&guard))?;
-        held.free().await;
+        // What was asked for under it is not stored yet: whoever gets it next would not see that. It ends with the call.
+        if self.effects.is_empty() {
+            held.free().await;
+        }
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Short critical sections. In `webhook` and `action` alone.
 //!
-//! Promised: a guard is freed when it is dropped or lapses; whoever made the [`Locks`] of a call frees what is left at its
-//! end, a trap included. The key is private to the connection.
+//! Promised: a guard is freed when it is dropped or lapses. One that is dropped after the call has asked for something, which is
+//! only done when the call has returned, stays held: whoever made the [`Locks`] of a call frees what is left once that is
+//! done, and at its end, a trap included. The key is private to the connection.
 
 mod host;
 
@@ -13,6 +14,7 @@ use jackfield_model::Fault;
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 
 use crate::action::Outbound;
+use crate::effects::Effects;
 use crate::failure::{Refusal, Stop};
 use crate::guest::Guest;
 use crate::limits::LABEL_BYTES_MAX;
@@ -51,6 +53,7 @@ pub trait Held: Send + Sync {
 pub(super) struct LeaseView<'a> {
     call: &'a mut Call,
     table: &'a mut ResourceTable,
+    effects: &'a Effects,
     outbound: Option<&'a Outbound>,
 }
 
@@ -91,6 +94,7 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     jackfield_contract::imports::lease::add_to_linker::<_, HasLease>(linker, |guest| LeaseView {
         call: &mut guest.call,
         table: &mut guest.table,
+        effects: &guest.effects,
         outbound: guest.outbound.as_ref(),
     })
 }
