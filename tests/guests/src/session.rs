@@ -166,7 +166,7 @@ fn obey(index: u32, line: &str) -> Result<(), SessionFault> {
 }
 
 /// Computes for so long. Looks at the clock seldom: each look is a call of the host, and a call may make only so many.
-#[allow(clippy::disallowed_methods, reason = "the clock that the host gives it is the only one there is")]
+#[expect(clippy::disallowed_methods, reason = "the clock that the host gives it is the only one there is")]
 fn busy(long: Duration) {
     let began = Instant::now();
     while began.elapsed() < long {

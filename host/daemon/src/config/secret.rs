@@ -1,6 +1,5 @@
 //! Fetches the secrets that a connection names. The texts of what goes wrong never carry a value.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -9,6 +8,7 @@ use jackfield_engine::secret::SECRET_BYTES_MAX;
 
 use super::environment::{Environment, Unusable};
 use super::file::{Secret, SecretSource};
+use super::regular;
 
 /// Longest file of a secret that is read: the longest secret in base64, and a line end.
 const FILE_BYTES_MAX: u64 = 2 * SECRET_BYTES_MAX as u64;
@@ -38,12 +38,9 @@ fn variable(name: &str, environment: &Environment) -> Result<Vec<u8>, String> {
 
 fn file(path: &Path) -> Result<Vec<u8>, String> {
     let unreadable = |error: std::io::Error| format!("can't read {}: {error}", path.display());
-    let mut value = Vec::new();
-    let opened = std::fs::File::open(path).map_err(unreadable)?;
-    opened.take(FILE_BYTES_MAX + 1).read_to_end(&mut value).map_err(unreadable)?;
-    if value.len() as u64 > FILE_BYTES_MAX {
-        return Err(format!("{} has more than {FILE_BYTES_MAX} bytes: that is no secret", path.display()));
-    }
+    let mut value = regular::read(path, FILE_BYTES_MAX)
+        .map_err(unreadable)?
+        .ok_or_else(|| format!("{} has more than {FILE_BYTES_MAX} bytes: that is no secret", path.display()))?;
     // What an editor adds. More than one line end is the secret's own.
     if value.ends_with(b"\n") {
         value.pop();

@@ -24,16 +24,21 @@ fn page(ids: &[u64]) -> Result<jackfield_sdk::HttpResponse, Fault> {
     Ok(response(200, &format!("[{}]", messages.join(", "))))
 }
 
-/// A session that saw the message `FIRST`, was stopped for too long, and is ready again by identifying.
-fn after_a_gap() -> Stage {
-    let mut stage = Stage::ready();
-    stage.frame(&message(3, FIRST)).unwrap();
+/// It was stopped for too long, and is ready again by identifying.
+fn identify_anew(stage: &mut Stage) {
     stage.restart().unwrap();
     stage.greet(41_250);
     stage.frame(r#"{"op":9,"d":false}"#).unwrap();
     stage.elapse(timer::RECONNECT).unwrap();
     stage.clear();
     stage.go_ready();
+}
+
+/// A session that saw the message `FIRST`, was stopped for too long, and is ready again by identifying.
+fn after_a_gap() -> Stage {
+    let mut stage = Stage::ready();
+    stage.frame(&message(3, FIRST)).unwrap();
+    identify_anew(&mut stage);
     stage
 }
 
@@ -157,12 +162,7 @@ fn with_other_channels(_: Stage) -> Stage {
     for (seq, channel) in [(4, "11"), (5, "12")] {
         stage.frame(&message(seq, FIRST + seq).replace(&CHANNEL.to_string(), channel)).unwrap();
     }
-    stage.restart().unwrap();
-    stage.greet(41_250);
-    stage.frame(r#"{"op":9,"d":false}"#).unwrap();
-    stage.elapse(timer::RECONNECT).unwrap();
-    stage.clear();
-    stage.go_ready();
+    identify_anew(&mut stage);
     assert_eq!(stage.desk.fetches.len(), 2, "two at a time");
     stage
 }
@@ -221,12 +221,7 @@ fn with_a_hundred_channels() -> Stage {
     for n in 0..100 {
         stage.frame(&message(3 + n, FIRST + n).replace(&CHANNEL.to_string(), &(1_000 + n).to_string())).unwrap();
     }
-    stage.restart().unwrap();
-    stage.greet(41_250);
-    stage.frame(r#"{"op":9,"d":false}"#).unwrap();
-    stage.elapse(timer::RECONNECT).unwrap();
-    stage.clear();
-    stage.go_ready();
+    identify_anew(&mut stage);
     stage
 }
 
